@@ -1,0 +1,59 @@
+# Needs Python 3.11+, make and git. Everything is written to this checkout and to Muster's cache, nowhere else.
+.POSIX:
+.PHONY: help env assets run test lint bench clean
+
+PYTHON =
+ARGS =
+READY = .venv/.ready
+CACHE = "$${MUSTER_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/muster}"
+RECENT = import sys; sys.exit(sys.version_info < (3, 11))
+
+help:
+	@echo 'make run     run the suite against the default scheduler; ARGS="…" goes to muster run'
+	@echo 'make test    test Muster itself'
+	@echo 'make env     only set up .venv, so that .venv/bin/muster works'
+	@echo 'make assets  only find, download or build the control plane'
+	@echo 'make lint    ruff, mypy, import-linter'
+	@echo 'make bench   measurements'
+	@echo 'make clean   remove what the others made here; the cache of binaries stays'
+
+env: $(READY)
+
+# The copy of the suite that an editable install leaves in site-packages would only go stale: the checkout is used.
+$(READY): requirements.lock pyproject.toml
+	@.venv/bin/python -c '$(RECENT)' 2>/dev/null || rm -rf .venv; \
+	for python in .venv/bin/python $(PYTHON) python3.13 python3.12 python3.11 python3; do \
+	  if "$$python" -c '$(RECENT)' 2>/dev/null; then \
+	    echo "Setting up .venv with $$("$$python" --version) …"; \
+	    test "$$python" = .venv/bin/python || "$$python" -m venv .venv || exit 1; \
+	    export PIP_CACHE_DIR=$(CACHE)/pip PIP_DISABLE_PIP_VERSION_CHECK=1; \
+	    .venv/bin/python -m pip install --quiet --require-hashes -r requirements.lock || exit 1; \
+	    .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation -e . || exit 1; \
+	    rm -rf .venv/lib/python3*/site-packages/muster; \
+	    touch $(READY); \
+	    exit 0; \
+	  fi; \
+	done; \
+	echo 'No Python 3.11 or newer found: install one, or name it with: make PYTHON=/path/to/python3 …' >&2; exit 1
+
+assets: env
+	@.venv/bin/muster assets
+
+run: env
+	@.venv/bin/muster run $(ARGS)
+
+test: env assets
+	.venv/bin/python -m pytest tests -q
+
+lint: env
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+bench: env assets
+	@for measurement in bench/*.py; do .venv/bin/python "$$measurement" || exit 1; done
+
+clean:
+	rm -rf .venv results dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,20 @@
+"""One test function per requirement id, so that node ids, JUnit names and histories outlive a change of title."""
+
+from pathlib import Path
+
+from pytest_bdd import scenario
+
+from muster.catalogue import Behaviour, read_features
+
+_FEATURES = Path(__file__).parent
+
+
+def _test_of(behaviour: Behaviour) -> object:
+    @scenario(str(behaviour.feature_file), behaviour.title)
+    def test() -> None:
+        """Its steps are in the feature file."""
+
+    return test
+
+
+globals().update({each.test_name: _test_of(each) for each in read_features(_FEATURES).behaviours if each.id})

@@ -1,0 +1,168 @@
+"""`go build` of one component, with a percentage that means something and nothing left over when it is interrupted.
+
+`go list` says beforehand how many packages are not in Go's own cache yet, `go build -v` names each as it gets there:
+that is the progress. Packages differ a lot in cost, so the remaining time leans on the known total first and on what
+was seen later.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from muster.assets import cache, golang
+from muster.assets.catalogue import Component
+from muster.errors import HarnessError
+from muster.processes import Janitor
+
+HEARTBEAT = 5.0  # seconds between two lines of progress
+_TAIL_LINES = 40
+_LINKING = 0.04  # the share of a cold build that even a warm one has to do again
+
+
+def build(component: Component, binaries: Sequence[str], go: golang.Go, work: Path, say: Callable[[str], None]) -> None:
+    """Put the binaries into `work`, all built by one `go build`."""
+    progress = _Progress(f"{', '.join(binaries)} {component.version}", component.cpu_seconds, say)
+    packages = [component.packages[binary] for binary in binaries]
+    tags = f"-tags={','.join(component.build['tags'])}"
+    ldflags = f"-ldflags={' '.join(component.build['ldflags'])}"
+    # Into a directory, go names a binary after its package, which suits kubernetes; etcd's package is called "server".
+    target = str(work / binaries[0]) if len(binaries) == 1 else f"{work}{os.sep}"
+    with cache.writing():
+        (work / "tmp").mkdir()
+    listing = ["list", "-deps", "-f", "{{if .Stale}}stale{{else}}fresh{{end}}", tags, *packages]
+    _run(go, listing, component, work / "tmp", progress.hear_of_package, progress)
+    progress.begin(go, len(binaries))
+    _run(
+        go,
+        ["build", "-v", tags, ldflags, "-o", target, *packages],
+        component,
+        work / "tmp",
+        progress.compiled,
+        progress,
+    )
+
+
+class _Progress:
+    """Counts packages and puts them into words."""
+
+    def __init__(self, title: str, cpu_seconds: int, say: Callable[[str], None]) -> None:
+        self.title = title
+        self._say = say
+        self._cores = len(os.sched_getaffinity(0))
+        self._cold_seconds = cpu_seconds / self._cores
+        self._packages = self._to_compile = self._compiled = self._modules = 0
+        self._listed = False
+        self._start = time.monotonic()
+
+    def hear_of_package(self, line: str) -> None:
+        self._modules += line.startswith("go: downloading")
+        self._to_compile += line == "stale"
+        self._packages += line in ("stale", "fresh")
+
+    def compiled(self, _package: str) -> None:
+        self._compiled += 1
+
+    def begin(self, go: golang.Go, programs: int) -> None:
+        self._listed, self._start = True, time.monotonic()
+        self._to_compile = max(0, self._to_compile - programs)  # a main package is called stale until it is installed
+        self._say(
+            f"{self.title}: building with Go {go.version}, {self._to_compile} of {self._packages} packages to compile "
+            f"(about {_duration(self._expected())}, {self._cores} cores)"
+        )
+
+    def heartbeat(self) -> None:
+        elapsed = time.monotonic() - self._start
+        share = min(self._compiled / self._to_compile, 1.0) if self._to_compile else 1.0
+        if not self._listed:
+            doing = f"fetching Go modules, {self._modules} so far"
+        elif share == 1.0:
+            doing = "linking"
+        else:
+            left = (1 - share) * ((1 - share) * self._expected() + elapsed)
+            doing = f"building, {100 * share:.0f} %, about {_duration(left)} left"
+        self._say(f"{self.title}: {doing} … {_duration(elapsed)}")
+
+    def _expected(self) -> float:
+        return self._cold_seconds * (_LINKING + (1 - _LINKING) * self._to_compile / max(self._packages, 1))
+
+
+def _run(
+    go: golang.Go,
+    arguments: Sequence[str],
+    component: Component,
+    scratch: Path,
+    on_line: Callable[[str], None],
+    progress: _Progress,
+) -> None:
+    """Run go in the component's directory; each line of output is heard of at once. No process of it outlives this."""
+    tail: deque[str] = deque(maxlen=_TAIL_LINES)
+
+    def hear(line: str) -> None:
+        tail.append(line)
+        on_line(line)
+
+    child = subprocess.Popen(
+        [go.path, *arguments],
+        cwd=component.directory,
+        env=Janitor.current().tagged(golang.environment(scratch)),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        _listen(child, hear, progress.heartbeat)
+    finally:
+        os.killpg(child.pid, signal.SIGKILL)  # compilers that are still at work; go itself is not reaped before wait()
+        code = child.wait()
+    if code:
+        raise _failure(progress.title, f"`go {arguments[0]}`", code, list(tail))
+
+
+def _listen(child: subprocess.Popen[bytes], on_line: Callable[[str], None], heartbeat: Callable[[], None]) -> None:
+    """Until the child has ended: not until its output has, for a stray grandchild could hold that open."""
+    assert child.stdout is not None
+    ended, rest, due = os.pidfd_open(child.pid), b"", time.monotonic() + HEARTBEAT
+    os.set_blocking(child.stdout.fileno(), False)
+    try:
+        with child.stdout as output, selectors.DefaultSelector() as selector:
+            selector.register(output, selectors.EVENT_READ)
+            selector.register(ended, selectors.EVENT_READ)
+            while True:
+                ready = [key.fileobj for key, _ in selector.select(max(0.0, due - time.monotonic()))]
+                while chunk := output.read(1 << 16):
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in lines:
+                        on_line(line.decode(errors="replace"))
+                if ended in ready:
+                    return
+                if time.monotonic() >= due:
+                    heartbeat()
+                    due = time.monotonic() + HEARTBEAT
+    finally:
+        os.close(ended)
+
+
+def _failure(title: str, command: str, code: int, tail: list[str]) -> HarnessError:
+    if any("no space left on device" in line for line in tail):
+        return cache.unwritable(f"while building {title}", full=True)
+    if code < 0:
+        cause = f"{command} was ended by {signal.Signals(-code).name}"
+    else:
+        telling = [line for line in tail if ": " in line] or tail or ["no output"]
+        cause = f"{command} ended with {code}: {telling[-1].strip()}"
+    return HarnessError(
+        f"{title} could not be built, {cause} — check the network (modules come from GOPROXY) and try again, "
+        f"or name ready-made binaries with MUSTER_ASSET_<NAME>=/path/to/binary."
+    )
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,105 @@
+"""What can be had: one `ci/toolchain/<component>/component.toml` each, beside the go.mod that builds the same version.
+
+A component is what is released and built together (kubernetes); a binary is one program of it (kube-apiserver).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from muster import suite
+from muster.errors import UsageError
+
+_RELEASE_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Download:
+    """The official release file of one binary for one architecture."""
+
+    url: str
+    sha256: str
+    member: str = ""  # the file inside the archive, when the release is a .tar.gz
+    megabytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """One upstream release: its version, and how to build it."""
+
+    name: str
+    version: str
+    answers: str  # what its binaries print for --version, up to a space or the end of the line
+    cpu_seconds: int
+    directory: Path
+    build: dict[str, Any]
+    packages: dict[str, str]  # binary -> Go package
+    downloads: dict[str, Download]  # binary -> the release file for this machine, if there is one
+
+    @property
+    def go_needed(self) -> tuple[int, ...]:
+        """The `go` line of its go.mod."""
+        found = re.search(r"^go ([\d.]+)", (self.directory / "go.mod").read_text(), re.MULTILINE)
+        return version_numbers(found[1]) if found else ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever a build could come out different, the Go version apart."""
+        digest = hashlib.sha256()
+        for file in ("go.mod", "go.sum"):
+            digest.update(hashlib.sha256((self.directory / file).read_bytes()).digest())
+        digest.update(json.dumps([self.build, self.packages, platform.machine()], sort_keys=True).encode())
+        return digest.hexdigest()[:20]
+
+    def is_version_of(self, output: str) -> bool:
+        """Whether a binary that printed this for --version is of exactly this release."""
+        return re.search(rf"^{re.escape(self.answers)}(\s|$)", output, re.MULTILINE) is not None
+
+
+def version_numbers(text: str) -> tuple[int, ...]:
+    """'1.26.0' or 'go1.26rc1' as numbers that compare."""
+    found = re.search(r"\d+(\.\d+)*", text)
+    return tuple(int(part) for part in found[0].split(".")) if found else ()
+
+
+def components() -> list[Component]:
+    """All of them, in the order of their names."""
+    return [_read(file) for file in sorted(suite.toolchain().glob("*/component.toml"))]
+
+
+def component_of(binary: str) -> Component:
+    """The component that a binary belongs to."""
+    known = components()
+    for component in known:
+        if binary in component.packages:
+            return component
+    names = ", ".join(sorted(name for component in known for name in component.packages))
+    raise UsageError(f"There is no binary {binary!r} to be had: choose from {names}.")
+
+
+def _read(file: Path) -> Component:
+    table = tomllib.loads(file.read_text())
+    binaries = table["binaries"]
+    architecture = _RELEASE_ARCHITECTURES.get(platform.machine(), "") if sys.platform == "linux" else ""
+    return Component(
+        name=file.parent.name,
+        version=table["version"],
+        answers=table["answers"],
+        cpu_seconds=table["cpu_seconds"],
+        directory=file.parent,
+        build=table["build"],
+        packages={name: binary["package"] for name, binary in binaries.items()},
+        downloads={
+            name: Download(megabytes=binary["download_mb"], **binary["downloads"][architecture])
+            for name, binary in binaries.items()
+            if architecture in binary.get("downloads", {})
+        },
+    )

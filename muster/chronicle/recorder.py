@@ -1,0 +1,230 @@
+"""One watch per kind, each on a thread of its own, from the first list to the last bookmark.
+
+A dropped connection resumes where it was, without loss. When the server has forgotten that place (410 Gone), the
+recorder lists again and marks what it finds as coming after a gap: something may have happened unseen, and a
+question that spans it must not be answered. Replayed events are recognised by their resourceVersion and dropped.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import msgspec
+import urllib3
+
+from muster import timeouts
+from muster.chronicle.history import History
+from muster.chronicle.objects import Event, Node, Object, Pod
+from muster.chronicle.records import Moment, Record
+from muster.cluster.api import Api, ApiRefused
+from muster.cluster.resources import EVENT, NODE, POD, Resource
+from muster.errors import HarnessError
+
+RECORDED = (POD, NODE, EVENT)
+_TYPES: dict[str, type[Object]] = {"Pod": Pod, "Node": Node, "Event": Event}
+_RETRY_AFTER = 0.1  # seconds between two attempts at a server that refuses connections
+_IDLE = 150.0  # the API server sends a bookmark about once a minute; longer silence means a dead connection
+
+
+class _Change(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Head(msgspec.Struct, rename="camel"):
+    resource_version: str = "0"
+
+
+class _Bookmark(msgspec.Struct):
+    metadata: _Head = msgspec.field(default_factory=_Head)
+    code: int = 0
+    message: str = ""
+
+
+class _List(msgspec.Struct):
+    metadata: _Head
+    items: list[msgspec.Raw] = []
+
+
+class _Gone(Exception):
+    """The server no longer knows the place we were at."""
+
+
+class KindRecorder(threading.Thread):
+    """The watch of one kind."""
+
+    def __init__(self, api: Api, resource: Resource, into: Recorder) -> None:
+        super().__init__(name=f"record-{resource.plural}", daemon=True)
+        self._api, self._resource, self._into = api, resource, into
+        self._decode = msgspec.json.Decoder(_TYPES[resource.kind]).decode
+        self._change = msgspec.json.Decoder(_Change).decode
+        self._known: dict[tuple[str, str], Record] = {}
+        self._stopping = threading.Event()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self.version = 0  # everything up to here has been recorded
+        self.listed = threading.Event()
+        self.trouble = ""
+
+    def run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if not self.listed.is_set():
+                    self._list(after_gap=bool(self.version))
+                self._watch()
+                self.trouble = ""
+            except _Gone:
+                self.listed.clear()
+            except (HarnessError, urllib3.exceptions.HTTPError, OSError, msgspec.DecodeError) as trouble:
+                self.trouble = str(trouble)
+                self._stopping.wait(_RETRY_AFTER)
+
+    def stop(self) -> None:
+        self._stopping.set()
+        response = self._response
+        if response is not None:
+            self._hang_up(response)
+
+    def drop_connection(self) -> None:
+        """Cut the line as a flaky network would; the recorder is expected to resume."""
+        response = self._response
+        if response is not None:
+            self._hang_up(response)
+
+    @staticmethod
+    def _hang_up(response: urllib3.BaseHTTPResponse) -> None:
+        sock = getattr(getattr(response, "_connection", None), "sock", None)
+        if isinstance(sock, socket.socket):
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                return  # already closed by the other side
+
+    def _list(self, *, after_gap: bool) -> None:
+        listing = msgspec.json.decode(self._api.read(self._resource.path()), type=_List)
+        version, arrived = int(listing.metadata.resource_version), time.monotonic()
+        found: dict[tuple[str, str], Record] = {}
+        for raw in listing.items:
+            one = self._decode(raw)
+            moment = Moment(int(one.metadata.resource_version), arrived)
+            record = Record(self._resource.kind, "MODIFIED", moment, one, bytes(raw))
+            found[record.key] = record
+        unseen = [record for key, record in found.items() if not self._same(self._known.get(key), record)]
+        lost = [
+            Record(old.kind, "DELETED", Moment(version, arrived), old.object, old.raw)
+            for key, old in self._known.items()
+            if key not in found
+        ]
+        if after_gap:
+            self._into.note_gap(self._resource.kind)
+        self._known = found
+        self.version = version
+        self._into.take(unseen + lost)
+        self.listed.set()
+
+    @staticmethod
+    def _same(old: Record | None, new: Record) -> bool:
+        return old is not None and old.moment.version == new.moment.version
+
+    def _watch(self) -> None:
+        query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": str(self.version)}
+        try:
+            self._response = self._api.stream(self._resource.path(), query, idle=_IDLE)
+        except ApiRefused as refusal:
+            if refusal.status == 410:
+                raise _Gone from None
+            raise
+        try:
+            for lines in self._batches(self._response):
+                self._take(lines)
+        finally:
+            response, self._response = self._response, None
+            response.close()
+
+    @staticmethod
+    def _batches(response: urllib3.BaseHTTPResponse) -> Iterator[list[bytes]]:
+        rest = b""
+        for chunk in response.stream(1 << 16, decode_content=False):
+            *lines, rest = (rest + chunk).split(b"\n")
+            if lines:
+                yield lines
+
+    def _take(self, lines: list[bytes]) -> None:
+        arrived = time.monotonic()
+        records = []
+        for line in lines:
+            change = self._change(line)
+            if change.type in ("BOOKMARK", "ERROR"):
+                self._note_progress(change)
+                continue
+            one = self._decode(change.object)
+            version = int(one.metadata.resource_version)
+            if version <= self.version:
+                continue  # replayed
+            self.version = version
+            record = Record(self._resource.kind, change.type, Moment(version, arrived), one, bytes(change.object))
+            if change.type == "DELETED":
+                self._known.pop(record.key, None)
+            else:
+                self._known[record.key] = record
+            records.append(record)
+        self._into.take(records)
+
+    def _note_progress(self, change: _Change) -> None:
+        note = msgspec.json.decode(change.object, type=_Bookmark)
+        if change.type == "BOOKMARK":
+            self.version = max(self.version, int(note.metadata.resource_version))
+        elif note.code == 410:
+            raise _Gone
+        else:
+            raise HarnessError(f"the watch of {self._resource.plural} broke: {note.message}")
+
+    def state(self) -> dict[tuple[str, str], Record]:
+        return dict(self._known)
+
+
+class Recorder:
+    """All watches together, writing into the history that is open."""
+
+    def __init__(self, api: Api, resources: tuple[Resource, ...] = RECORDED) -> None:
+        self.kinds = {resource.kind: KindRecorder(api, resource, self) for resource in resources}
+        self.history: History | None = None
+        self._swap = threading.Lock()
+
+    def start(self) -> Recorder:
+        for kind in self.kinds.values():
+            kind.start()
+        for name, kind in self.kinds.items():
+            if not kind.listed.wait(timeouts.SETTING_UP):
+                raise HarnessError(f"cannot list {name} objects: {kind.trouble or 'no answer'}")
+        return self
+
+    def open(self, history: History) -> History:
+        """From here on everything goes into this history; what exists already is its beginning."""
+        with self._swap:
+            for kind in self.kinds.values():
+                history.append(*kind.state().values())
+            self.history = history
+        return history
+
+    def take(self, records: list[Record]) -> None:
+        with self._swap:
+            if self.history is not None and records:
+                self.history.append(*records)
+
+    def note_gap(self, kind: str) -> None:
+        with self._swap:
+            if self.history is not None:
+                self.history.miss(kind)
+
+    @property
+    def trouble(self) -> str:
+        return "; ".join(kind.trouble for kind in self.kinds.values() if kind.trouble)
+
+    def stop(self) -> None:
+        for kind in self.kinds.values():
+            kind.stop()
+        for kind in self.kinds.values():
+            kind.join(timeout=2)

@@ -1,0 +1,77 @@
+"""The command line: one module per sub-command, each with `add(subparsers)`.
+
+Whatever goes wrong ends here as one sentence on standard error and an exit code: 0 passed, 1 not passed, 2 the harness
+broke or was interrupted, 64 usage. Sub-command modules import what is heavy only when they run: `muster --help` is
+instant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+from muster import __version__
+from muster.errors import EXIT_HARNESS_BROKE, EXIT_USAGE, MusterError, UsageError
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains in one sentence; abbreviations are refused because they change meaning when options are added."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(**{**settings, "allow_abbrev": False})  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; {self.prog} --help shows what there is")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one sub-command and return its exit code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, as after ctrl-C
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except MusterError as error:
+        sys.stderr.write(f"muster: {error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("muster: interrupted\n")
+        return EXIT_HARNESS_BROKE
+    except BrokenPipeError:  # whoever read our output has seen enough; Python must not complain at its exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_HARNESS_BROKE
+
+
+def _run(argv: Sequence[str]) -> int:
+    parser, commands = _parser()
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        raise UsageError(_unknown(unknown, commands.get(args.command, parser)))
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return EXIT_USAGE
+    code: int = args.run(args)
+    return code
+
+
+def _parser() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    parser = _Parser(prog="muster", description="Does your scheduler pass muster?")
+    parser.add_argument("--version", action="version", version=f"muster {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name in ("run", "up", "doctor", "assets"):  # TODO plain imports once muster up exists
+        if find_spec(f"muster.cli.{name}"):
+            import_module(f"muster.cli.{name}").add(subparsers)
+    return parser, dict(subparsers.choices)
+
+
+def _unknown(arguments: Sequence[str], parser: argparse.ArgumentParser) -> str:
+    options = [option for action in parser._actions for option in action.option_strings]
+    near = get_close_matches(arguments[0].partition("=")[0], options, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"{parser.prog} --help shows what there is"
+    return f"{parser.prog} does not know {' '.join(arguments)}: {hint}"

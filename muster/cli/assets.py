@@ -1,0 +1,37 @@
+"""`muster assets`: have every binary ready before it is needed, for instance before going offline."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the sub-command."""
+    parser = subparsers.add_parser(
+        "assets",
+        help="find, download or build the binaries of the control plane",
+        description="Find, download or build the binaries, with progress, and print where they are.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a binary; without any, those of the control plane")
+    parser.set_defaults(run=assets)
+
+
+def assets(args: argparse.Namespace) -> int:
+    """Progress goes to standard error, the paths to standard output."""
+    from muster.assets import CONTROL_PLANE, ensure
+
+    paths = ensure(args.names or CONTROL_PLANE, say=_progress)
+    width = max(map(len, paths))
+    for name, path in paths.items():
+        sys.stdout.write(f"{name:{width}}  {path}\n")
+    return 0
+
+
+def _progress(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,114 @@
+"""`muster doctor`: what is there, what is missing, and the command that fixes it. Changes nothing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muster.errors import EXIT_FAILED, EXIT_PASSED, MusterError
+from muster.suite import suite_root
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_GIB = 1 << 30
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the sub-command."""
+    parser = subparsers.add_parser(
+        "doctor",
+        help="show what is found, what is missing, and the command that fixes it",
+        description="Show what is found, where and in which version, what is missing, and the command that fixes it. "
+        "Ends with 0 if `muster run` could start at once, otherwise with 1.",
+    )
+    parser.set_defaults(run=doctor)
+
+
+def doctor(_args: argparse.Namespace) -> int:
+    """Print the tables; 0 if `muster run` could start without fetching or building anything."""
+    from muster.assets import CONTROL_PLANE
+
+    notes: list[str] = []
+    binaries = [_binary(name, notes.append) for name in CONTROL_PLANE]
+    loopback_works, loopback = _loopback()
+    missing = [name for name, _, source, _ in binaries if source == _fix()]
+    _print_table([("component", "version", "source", "where"), *binaries])
+    sys.stdout.write("\n")
+    _print_table([("Python", platform.python_version(), sys.executable), _go(), _cache(), ("loopback", *loopback)])
+    if missing:
+        notes.append(f"missing: {', '.join(missing)}; to get them ready: {_fix()}")
+    sys.stdout.write("\n" + "".join(f"{note}\n" for note in notes or ["muster run can start at once"]))
+    ready = loopback_works and all(path for *_, path in binaries)
+    return EXIT_PASSED if ready else EXIT_FAILED
+
+
+def _binary(name: str, note: Callable[[str], None]) -> tuple[str, str, str, str]:
+    from muster.assets import find
+
+    try:
+        found = find(name, say=note)
+    except MusterError as problem:
+        note(str(problem))
+        return (name, "missing", "see below", "")
+    return (name, found.version, found.source, str(found.path)) if found else (name, "missing", _fix(), "")
+
+
+def _fix() -> str:
+    return "make assets" if (suite_root() / "Makefile").is_file() else "muster assets"
+
+
+def _go() -> tuple[str, ...]:
+    from muster.assets import golang
+    from muster.assets.catalogue import components
+
+    go = golang.find(max(component.go_needed for component in components()))
+    return ("Go", go.version, f"{go.path} ({go.source})") if go else ("Go", "none", "comes from PyPI if needed")
+
+
+def _cache() -> tuple[str, ...]:
+    from muster.assets import cache
+
+    path = cache.directory()
+    there = next((place for place in (path, *path.parents) if place.is_dir()), Path("/"))
+    state = "writable" if os.access(there, os.W_OK) else "NOT WRITABLE: set MUSTER_CACHE to a directory that is"
+    free = shutil.disk_usage(there).free / _GIB
+    return ("cache", f"{_size(path) / _GIB:.1f} GiB", f"{path}, {free:.0f} GiB free, {state}")
+
+
+def _size(path: Path) -> int:
+    """Bytes of a directory; what cannot be read or is just going away does not count."""
+    total, waiting = 0, [str(path)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue
+    return total
+
+
+def _loopback() -> tuple[bool, tuple[str, str]]:
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            return True, ("works", f"127.0.0.1 gave port {server.getsockname()[1]}")
+    except OSError as problem:
+        return False, ("BROKEN", f"no port on 127.0.0.1 ({problem.strerror}): bring the loopback interface up")
+
+
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")

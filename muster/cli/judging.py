@@ -1,0 +1,91 @@
+"""The run itself: binaries, a directory for the results, pytest as a process, and what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from muster.catalogue import Behaviour
+from muster.cli import places
+from muster.cli.interruptions import Interruptions
+from muster.cli.live import Live
+from muster.cli.pytest_process import PytestProcess
+from muster.errors import HarnessError
+from muster.report import junit, table
+from muster.report.results import read_environment, read_results
+from muster.suite import suite_root
+from muster.verdicts import exit_code
+
+
+def judge(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> int:
+    """Run the behaviours and report; whatever has been proven is kept, also after ctrl-C."""
+    junit_file = places.junit_file(args.junit) if args.junit else None
+    places.check_results(args.results)
+    _ensure_binaries(args.scheduler)
+    interruptions = Interruptions()
+    results = places.results_directory(args.results, args.scheduler)
+    live = Live(planned=len(behaviours) * args.repeat, results=results)
+    with live, PytestProcess(_pytest_arguments(args, behaviours, results), results, live.address) as pytest:
+        interruptions.forward_to(pytest)
+        live.watch(pytest)
+    interruptions.ignore()
+    return _report(args, behaviours, results, pytest, junit_file, interrupted=interruptions.happened)
+
+
+def _ensure_binaries(scheduler: str) -> None:
+    """Here and not in the workers, so that nobody builds twice and the progress is seen. No fixtures, no cluster."""
+    if not any((suite_root() / "fixtures").glob("*.py")):
+        return
+    from muster import subject
+    from muster.assets import CONTROL_PLANE, ensure
+
+    chosen, _ = subject.choose(scheduler)
+    needed = list(dict.fromkeys((*CONTROL_PLANE, *chosen.binaries)))
+    ensure(needed, say=lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
+
+
+def _pytest_arguments(args: argparse.Namespace, behaviours: Sequence[Behaviour], results: Path) -> list[str]:
+    arguments = [
+        f"--muster-scheduler={args.scheduler}",
+        f"--muster-cluster={args.cluster or 'local'}",
+        f"--muster-results={results}",
+        f"--muster-only={','.join(behaviour.id for behaviour in behaviours)}",
+        f"--muster-repeat={args.repeat}",
+    ]
+    if args.keep:
+        arguments.append("--muster-keep")
+    if args.workers > 1:
+        arguments += ["-n", str(args.workers), "--dist", "load"]
+    return arguments
+
+
+def _report(
+    args: argparse.Namespace,
+    behaviours: Sequence[Behaviour],
+    directory: Path,
+    pytest: PytestProcess,
+    junit_file: Path | None,
+    *,
+    interrupted: bool,
+) -> int:
+    results = read_results(directory)
+    if not results and not interrupted:
+        raise HarnessError(f"no scenario was run; {pytest.complaint()}")
+    missing = len(behaviours) * args.repeat - len(results)
+    run = table.Run(
+        scheduler=args.scheduler,
+        results=results,
+        environment=read_environment(directory),
+        directory=directory,
+        seconds=pytest.seconds,
+        missing=missing,
+        interrupted=interrupted,
+    )
+    if junit_file:
+        junit.write(junit_file, run.scheduler, results, run.environment)
+    table.print_report(run, sys.stdout, slowest=args.durations)
+    if missing and not interrupted:
+        sys.stderr.write(f"muster: {missing} scenarios were not run; {pytest.complaint()}\n")
+    return exit_code(results, harness_broke=bool(missing) or interrupted)

@@ -1,0 +1,152 @@
+"""What is seen while a run lasts: on a terminal a few lines that say what each worker waits for, elsewhere a line per
+result.
+
+Results are read from the results file, never from messages: a message may be lost, a verdict may not.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.live import Live as RichLive
+from rich.text import Text
+
+from muster import progress
+from muster.report.results import Result, ResultsReader
+from muster.report.table import STYLES, result_line
+from muster.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from muster.cli.pytest_process import PytestProcess
+
+REFRESH = 0.25  # seconds between two pictures on a terminal
+SILENCE = 10.0  # seconds without a result after which a line says what is being waited for
+LONGEST_MESSAGE = 65536
+
+
+@dataclass
+class Working:
+    """What one worker does now, and since when."""
+
+    id: str
+    title: str
+    since: float
+    waits_for: str = ""
+    waits_since: float = 0.0
+
+    def __str__(self) -> str:
+        if self.waits_for:
+            return f"{self.id}  {time.time() - self.waits_since:.0f} s  waits for {self.waits_for}"
+        return f"{self.id}  {time.time() - self.since:.0f} s  {self.title}"
+
+
+class Live:
+    """Listens from entering on; `watch` returns when pytest has ended and every result has been shown."""
+
+    def __init__(self, planned: int, results: Path) -> None:
+        self._planned = planned
+        self._results = ResultsReader(results)
+        self._console = Console(stderr=True)
+        self._messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._workers: dict[str, Working] = {}
+        self._finished: list[Result] = []
+        self._started = self._spoken = time.monotonic()
+        self._receiver, self.address = progress.listener()
+
+    def __enter__(self) -> Live:
+        threading.Thread(target=self._receive, name="progress", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._receiver.close()
+
+    def watch(self, pytest: PytestProcess) -> None:
+        """Show what happens until the process has ended."""
+        threading.Thread(target=self._await_end, args=(pytest,), name="end", daemon=True).start()
+        if not self._console.is_terminal:
+            self._follow(pytest)
+            return
+        with RichLive(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False) as picture:
+            self._follow(pytest, picture)
+
+    def _follow(self, pytest: PytestProcess, picture: RichLive | None = None) -> None:
+        ended = False
+        while not ended:
+            try:
+                message = self._messages.get(timeout=REFRESH if picture else 1.0)
+            except Empty:
+                pass
+            else:
+                ended = message is None
+                self._take(message or {})
+            for result in self._results.new():
+                self._show_result(result, everything=picture is None)
+            pytest.kill_if_overdue()
+            if picture:
+                picture.update(self._picture())
+                self._refresh(picture)
+            elif time.monotonic() - self._spoken > SILENCE:
+                self._say_what_is_awaited()
+
+    def _refresh(self, picture: RichLive) -> None:
+        if time.monotonic() - self._spoken >= REFRESH:
+            self._spoken = time.monotonic()
+            picture.refresh()
+
+    def _await_end(self, pytest: PytestProcess) -> None:
+        pytest.wait()
+        self._messages.put(None)
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                self._messages.put(json.loads(self._receiver.recv(LONGEST_MESSAGE)))
+            except OSError:  # closed: the run is over
+                return
+            except ValueError:
+                continue
+
+    def _take(self, message: dict[str, Any]) -> None:
+        worker, at = str(message.get("worker", "")), float(message.get("at", 0.0))
+        match message.get("event"):
+            case "starts":
+                self._workers[worker] = Working(_printable(message["id"]), _printable(message["title"]), at)
+            case "waits" if worker in self._workers:
+                self._workers[worker].waits_for = _printable(message["text"])
+                self._workers[worker].waits_since = at
+            case "ends":
+                self._workers.pop(worker, None)
+
+    def _show_result(self, result: Result, *, everything: bool) -> None:
+        self._finished.append(result)
+        if everything or result.verdict in (Verdict.FAILED, Verdict.ERROR):
+            self._console.print(
+                Text(result_line(result), style=STYLES[result.verdict]), soft_wrap=True, highlight=False
+            )
+            if everything:
+                self._spoken = time.monotonic()
+
+    def _say_what_is_awaited(self) -> None:
+        self._spoken = time.monotonic()
+        for working in self._workers.values():
+            self._console.print(Text(f"... {working}"), soft_wrap=True, highlight=False)
+        if not self._workers:
+            self._console.print(Text("... starting"), soft_wrap=True, highlight=False)
+
+    def _picture(self) -> Group:
+        bad = sum(result.verdict in (Verdict.FAILED, Verdict.ERROR) for result in self._finished)
+        count = f"{len(self._finished)}/{self._planned}  {time.monotonic() - self._started:.0f} s"
+        head = Text(count + (f"  {bad} failed or broken" if bad else ""), style="bold")
+        working = [str(each) for _, each in sorted(self._workers.items())] or ["starting"]
+        return Group(head, *(Text(f"  {line}", overflow="ellipsis", no_wrap=True) for line in working))
+
+
+def _printable(text: object) -> str:
+    return "".join(character for character in str(text) if character.isprintable())

@@ -1,0 +1,107 @@
+"""`muster run`: judge a scheduler. Whatever can be wrong with the request is found before anything is started."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muster.errors import EXIT_PASSED, HarnessError, UsageError
+from muster.suite import suite_root
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muster.catalogue import Behaviour
+
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+CLUSTERS = ("local", "kind", "k3s", "kubeconfig")
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the sub-command."""
+    parser = subparsers.add_parser(
+        "run",
+        help="judge a scheduler",
+        description="Judge a scheduler. Ends with 0 if all MUSTs that it claims passed, 1 if one failed, 2 if the "
+        "harness broke or was interrupted, 64 if the request makes no sense.",
+    )
+    what, where, how = (parser.add_argument_group(title) for title in ("what to judge", "where to run", "how to run"))
+    option = what.add_argument
+    option("--scheduler", default="kube-scheduler", metavar="NAME", help="the scheduler under test (%(default)s)")
+    option("--only", nargs="+", default=[], metavar="ID", help="these behaviours, such as PRE-01 or PRE-01,PRE-02")
+    option("-k", dest="words", metavar="EXPR", help="those whose id, title, feature or tags contain: gpu and not gang")
+    option("-m", dest="tags", action="append", default=[], metavar="TAG", help="a level or a capability; repeatable")
+    option("--list", action="store_true", help="show what would be judged, and start nothing")
+    option = where.add_argument
+    option("--cluster", choices=CLUSTERS, default=None, help="local (default): a control plane of its own, on loopback")
+    option("--context", metavar="NAME", help="a context of your kubeconfig")
+    option("--kubeconfig", type=Path, metavar="FILE", help="a kubeconfig other than yours")
+    option = how.add_argument
+    option("--workers", type=_at_least_one, default=1, metavar="N", help="run N scenarios at a time, on N clusters")
+    option("--repeat", type=_at_least_one, default=1, metavar="N", help="run every scenario N times")
+    option("--keep", action="store_true", help="keep the cluster of a failed scenario for debugging")
+    option("--results", type=Path, metavar="DIR", help="where to write (results/<time>-<scheduler>)")
+    option("--junit", type=Path, metavar="FILE", help="write JUnit XML as well")
+    option("--durations", type=int, default=5, metavar="N", help="show the N slowest scenarios (%(default)s)")
+    option("--timeout-scale", type=float, default=None, metavar="X", help="stretch all time limits, for slow machines")
+    parser.set_defaults(run=run)
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 upwards")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check the request, then hand over to the judging."""
+    behaviours = _selected(args)
+    if args.list:
+        from muster.cli.listing import listing
+
+        sys.stdout.write(listing(behaviours))
+        return EXIT_PASSED
+    _check_cluster(args)
+    if args.timeout_scale is not None:
+        if not 0 < args.timeout_scale <= 100:
+            raise UsageError(f"--timeout-scale {args.timeout_scale:g}: give a factor between 0 and 100, such as 3")
+        os.environ["MUSTER_TIMEOUT_SCALE"] = str(args.timeout_scale)
+    from muster.cli.judging import judge
+
+    return judge(args, behaviours)
+
+
+def _selected(args: argparse.Namespace) -> Sequence[Behaviour]:
+    from muster import subject
+    from muster.catalogue import read_features
+    from muster.lint import lint
+    from muster.selection import select
+
+    chosen, _ = subject.choose(args.scheduler)
+    catalogue = read_features(suite_root() / "features")
+    if problems := lint(catalogue, claims=chosen.claims):
+        raise HarnessError("\n  ".join(["the features have mistakes:", *map(str, problems)]))
+    behaviours = select(catalogue.behaviours, only=args.only, tags=args.tags, words=args.words)
+    if not behaviours:
+        raise UsageError("no behaviour fits --only, -k and -m together; muster run --list shows all")
+    return behaviours
+
+
+def _check_cluster(args: argparse.Namespace) -> None:
+    foreign = args.context is not None or args.kubeconfig is not None or args.cluster == "kubeconfig"
+    if foreign and args.cluster not in (None, "kubeconfig"):
+        raise UsageError(f"--cluster {args.cluster} is made by Muster: leave out --context and --kubeconfig")
+    if foreign:
+        from muster.cli.preflight import check_kubeconfig
+
+        version = check_kubeconfig(args.kubeconfig, args.context)
+        raise UsageError(
+            f"the cluster answers (Kubernetes {version}), but judging on a cluster that is not Muster's own "
+            "is not available yet: leave out --context and --kubeconfig to run on a local control plane"
+        )
+    if args.cluster not in (None, "local"):
+        raise UsageError(f"--cluster {args.cluster} is not available yet: use --cluster local")

@@ -1,0 +1,1 @@
+"""Where to run: the embedded plane today; kind, k3s and any kubeconfig share its interface."""

@@ -1,0 +1,201 @@
+"""The API in five verbs, on the official client's connection and credentials, with plain dictionaries.
+
+The typed models of the client cost about half a millisecond per object and refuse fields they do not know;
+a conformance harness wants neither. Transient trouble (refused connections, 429, 5xx) is retried and ends as a
+HarnessError: it must never decide a verdict.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import tenacity
+import urllib3
+
+from muster import timeouts
+from muster.cluster.resources import Resource, resource_of
+from muster.errors import HarnessError, UsageError
+
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+_TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
+
+
+class ApiRefused(HarnessError):
+    """The API server answered, and the answer was no."""
+
+    def __init__(self, status: int, reason: str, message: str, doing: str) -> None:
+        super().__init__(f"the API server refused to {doing}: {message} ({status} {reason})")
+        self.status = status
+        self.reason = reason
+        self.message = message
+
+
+class _Transient(Exception):
+    """Worth another try."""
+
+
+def _do_nothing() -> None:
+    return None
+
+
+class Api:
+    """A connection to one API server. `guard` is asked before each retry: it raises when a component is dead."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.guard: Callable[[], None] = _do_nothing
+
+    @classmethod
+    def connect(cls, kubeconfig: Path, context: str | None = None) -> Api:
+        from kubernetes import client, config
+
+        configuration = client.Configuration()
+        configuration.connection_pool_maxsize = 32
+        try:
+            config.load_kube_config(str(kubeconfig), context=context, client_configuration=configuration)
+        except (config.ConfigException, OSError, ValueError) as problem:
+            raise UsageError(f"cannot use kubeconfig {kubeconfig}: {problem}") from None
+        configuration.retries = urllib3.Retry(0, redirect=2)
+        return cls(client.ApiClient(configuration))
+
+    def create(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        resource, meta = resource_of(manifest), manifest["metadata"]
+        return self._json("POST", resource.path(meta.get("namespace")), body=manifest)
+
+    def ensure(self, manifest: Mapping[str, Any]) -> None:
+        """Create an object; one that is already there is fine."""
+        try:
+            self.create(manifest)
+        except ApiRefused as refusal:
+            if refusal.reason != "AlreadyExists":
+                raise
+
+    def get(self, resource: Resource, name: str, namespace: str | None = None) -> dict[str, Any]:
+        return self._json("GET", resource.path(namespace, name))
+
+    def list(self, resource: Resource, namespace: str | None = None, **query: str) -> dict[str, Any]:
+        return self._json("GET", resource.path(namespace), query=query)
+
+    def patch(
+        self,
+        resource: Resource,
+        name: str,
+        body: Mapping[str, Any],
+        *,
+        namespace: str | None = None,
+        subresource: str | None = None,
+        content_type: str = MERGE_PATCH,
+    ) -> dict[str, Any]:
+        path = resource.path(namespace, name, subresource)
+        return self._json("PATCH", path, body=body, content_type=content_type)
+
+    def delete(self, resource: Resource, name: str, namespace: str | None = None, *, grace: int | None = None) -> None:
+        """Delete one object; one that is already gone is fine."""
+        query = {} if grace is None else {"gracePeriodSeconds": str(grace)}
+        try:
+            self._json("DELETE", resource.path(namespace, name), query=query)
+        except ApiRefused as refusal:
+            if refusal.status != 404:
+                raise
+
+    def delete_all(self, resource: Resource, namespace: str | None = None, **query: str) -> None:
+        self._json("DELETE", resource.path(namespace), query=query)
+
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A sub-resource that is created rather than patched, such as a pod's binding."""
+        return self._json("POST", path, body=body)
+
+    def read(self, path: str, **query: str) -> bytes:
+        """The undecoded answer to a GET, for those who decode faster than json does."""
+        return self._bytes("GET", path, query=query)
+
+    def stream(self, path: str, query: Mapping[str, str], *, idle: float) -> urllib3.BaseHTTPResponse:
+        """An open watch. The caller reads and closes it; no retry, because only the caller knows where it was."""
+        response = self._send("GET", path, query=query, body=None, content_type="", timeout=idle)
+        if response.status != 200:
+            text = response.read().decode("utf-8", "replace")
+            raise self._refusal(response.status, text, f"watch {path}")
+        return response
+
+    def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+        answer = json.loads(self._bytes(method, path, **options) or b"{}")
+        assert isinstance(answer, dict)
+        return answer
+
+    def _bytes(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+        content_type: str = "application/json",
+    ) -> bytes:
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(_Transient),
+            wait=tenacity.wait_exponential_jitter(initial=0.05, max=1),
+            stop=tenacity.stop_after_delay(timeouts.API_TRANSIENT),
+            before_sleep=lambda _: self.guard(),
+            reraise=True,
+        )
+        try:
+            return attempts(self._once, method, path, query or {}, body, content_type)
+        except _Transient as trouble:
+            self.guard()
+            raise HarnessError(f"the API server does not answer ({method} {path}): {trouble}") from None
+
+    def _once(
+        self, method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any] | None, content_type: str
+    ) -> bytes:
+        try:
+            response = self._send(method, path, query, body, content_type, timeouts.API_REQUEST)
+            data = response.read()
+        except urllib3.exceptions.HTTPError as trouble:
+            raise _Transient(_plain(trouble)) from None
+        status = response.status
+        response.release_conn()
+        if status in _TRANSIENT_STATUS:
+            raise _Transient(f"{status} {data[:200].decode('utf-8', 'replace')}")
+        if status >= 400:
+            raise self._refusal(status, data.decode("utf-8", "replace"), f"{method} {path}")
+        return data
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: Mapping[str, Any] | None,
+        content_type: str,
+        timeout: float,
+    ) -> urllib3.BaseHTTPResponse:
+        _, url, headers, _, _ = self._client.param_serialize(method, path, auth_settings=["BearerToken"])
+        headers = {**headers, "Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = content_type
+        return self._client.rest_client.pool_manager.request(  # type: ignore[no-any-return]
+            method,
+            url + ("?" + urlencode(query) if query else ""),
+            body=None if body is None else json.dumps(body),
+            headers=headers,
+            timeout=urllib3.Timeout(connect=timeouts.API_REQUEST, read=timeout),
+            preload_content=False,
+        )
+
+    @staticmethod
+    def _refusal(status: int, text: str, doing: str) -> ApiRefused:
+        try:
+            answer = json.loads(text)
+            return ApiRefused(status, answer.get("reason", ""), answer.get("message", text), doing)
+        except ValueError:
+            return ApiRefused(status, "", text[:200], doing)
+
+
+def _plain(trouble: Exception) -> str:
+    reason = getattr(trouble, "reason", None) or trouble
+    return str(reason).split(": ", 1)[-1][:200]

@@ -1,0 +1,51 @@
+"""From apiVersion and kind to the path of the API, without asking the server: discovery costs a dozen requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from muster.errors import HarnessError
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One resource of the API: what a kind is called in paths, and whether it lives in a namespace."""
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
+        root = f"/api/{self.api_version}" if "/" not in self.api_version else f"/apis/{self.api_version}"
+        parts = [root]
+        if namespace and self.namespaced:
+            parts.append(f"namespaces/{namespace}")
+        parts.append(self.plural)
+        parts.extend(part for part in (name, subresource) if part)
+        return "/".join(parts)
+
+
+POD = Resource("v1", "Pod", "pods")
+NODE = Resource("v1", "Node", "nodes", namespaced=False)
+EVENT = Resource("v1", "Event", "events")
+NAMESPACE = Resource("v1", "Namespace", "namespaces", namespaced=False)
+SERVICE_ACCOUNT = Resource("v1", "ServiceAccount", "serviceaccounts")
+PRIORITY_CLASS = Resource("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", namespaced=False)
+DISRUPTION_BUDGET = Resource("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
+
+_KNOWN = {
+    (resource.api_version, resource.kind): resource
+    for resource in (POD, NODE, EVENT, NAMESPACE, SERVICE_ACCOUNT, PRIORITY_CLASS, DISRUPTION_BUDGET)
+}
+
+
+def resource_of(manifest: Mapping[str, Any]) -> Resource:
+    """The resource that a manifest belongs to."""
+    key = (manifest.get("apiVersion", ""), manifest.get("kind", ""))
+    try:
+        return _KNOWN[key]
+    except KeyError:
+        raise HarnessError(f"no path is known for {key[0]} {key[1]}: add it to muster/cluster/resources.py") from None

@@ -1,0 +1,62 @@
+"""What a scenario waits for, told to whoever watches. The sending side; the watcher is muster/cli/live.py.
+
+Messages are datagrams on a Unix socket named by MUSTER_PROGRESS (a leading @ means Linux's abstract names: no file that
+could be left behind). Sending never blocks and never fails: a lost message costs a line on a screen, a stuck scenario
+costs a verdict.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+ENVIRONMENT_VARIABLE = "MUSTER_PROGRESS"
+
+_socket: socket.socket | None = None
+_waits: list[str] = []
+
+
+def send(event: str, **facts: object) -> None:
+    """Tell the watcher, if there is one, that something began or ended in this worker."""
+    address = os.environ.get(ENVIRONMENT_VARIABLE)
+    if not address:
+        return
+    message = {"event": event, "worker": os.environ.get("PYTEST_XDIST_WORKER", "main"), "at": time.time(), **facts}
+    with suppress(OSError):
+        _sender().sendto(json.dumps(message).encode(), _resolved(address))
+
+
+@contextmanager
+def waiting(text: str) -> Iterator[None]:
+    """Say what is being waited for while the block runs: `with waiting('"urgent" to run'):`."""
+    _waits.append(text)
+    send("waits", text=text)
+    try:
+        yield
+    finally:
+        _waits.pop()
+        send("waits", text=_waits[-1] if _waits else "")
+
+
+def listener() -> tuple[socket.socket, str]:
+    """A bound socket for the watcher and the address to put into MUSTER_PROGRESS."""
+    address = f"@muster-{os.getpid()}-{os.urandom(4).hex()}"
+    receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    receiver.bind(_resolved(address))
+    return receiver, address
+
+
+def _resolved(address: str) -> str:
+    return "\0" + address[1:] if address.startswith("@") else address
+
+
+def _sender() -> socket.socket:
+    global _socket
+    if _socket is None:
+        _socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        _socket.setblocking(False)
+    return _socket

@@ -1,0 +1,139 @@
+"""Gherkin in Allure: titles, steps with their tables, stable histories; allure-pytest knows nothing of pytest-bdd.
+
+The bridge stands where results are written. There it gives each result the identity of its requirement instead of the
+name of a function, the verdict instead of allure's guess (a plain AssertionError is not a finding, it is our own
+trouble), and drops the containers that allure makes for every step definition because pytest-bdd registers those as
+fixtures.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import allure_commons
+from allure_commons.logger import AllureFileLogger
+from allure_commons.model2 import Label, Parameter, Status, StatusDetails, TestResult, TestResultContainer
+from allure_commons.types import AttachmentType, LabelType
+from allure_commons.utils import md5, now, uuid4
+from allure_pytest.listener import AllureListener
+
+from muster.report.results import Result
+from muster.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from muster.catalogue import Behaviour
+
+_STATUS = {
+    Verdict.PASSED: Status.PASSED,
+    Verdict.FAILED: Status.FAILED,
+    Verdict.ERROR: Status.BROKEN,
+    Verdict.NOT_SUPPORTED: Status.SKIPPED,
+    Verdict.NOT_STAGED: Status.SKIPPED,
+    Verdict.SKIPPED: Status.SKIPPED,
+}
+_SEVERITY = {"must": "critical", "should": "normal", "may": "minor"}
+_OWN_FIXTURES = ("pytestbdd_", "_pytest_bdd_", "muster_round", "behaviour", "request")
+_REPLACED_LABELS = {LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE, LabelType.TAG, "package"}
+
+
+class AllureBridge(AllureFileLogger):  # type: ignore[misc]
+    """Writes Allure's files, after turning what pytest saw into what the scenario meant."""
+
+    def __init__(self, directory: Path, pytest_config: Any, scheduler: str) -> None:
+        super().__init__(str(directory))
+        self.listener = AllureListener(pytest_config)  # the caller gives it to pytest
+        self._scheduler = scheduler
+        self._current: tuple[Behaviour, Result] | None = None
+        self._step = ""
+        for plugin in (self.listener, self):
+            allure_commons.plugin_manager.register(plugin)
+            pytest_config.add_cleanup(lambda plugin=plugin: allure_commons.plugin_manager.unregister(plugin))
+        executor = {"name": "muster", "type": "muster", "buildName": f"muster run --scheduler {scheduler}"}
+        (self._report_dir / "executor.json").write_text(json.dumps(executor) + "\n", encoding="utf-8")
+
+    def judge(self, behaviour: Behaviour, result: Result) -> None:
+        """The verdict for the Allure result that is about to be written."""
+        self._current = (behaviour, result)
+
+    def start_step(self, title: str, table: Sequence[Sequence[object]] | None, text: str | None) -> None:
+        """A Gherkin step begins; what hangs on it is attached inside it."""
+        hook = allure_commons.plugin_manager.hook
+        self._step = uuid4()
+        hook.start_step(uuid=self._step, title=title, params={})
+        if table is not None:
+            self._attach(_as_csv(table), "table", AttachmentType.CSV)
+        if text is not None:
+            self._attach(text, "text", AttachmentType.TEXT)
+
+    def stop_step(self, verdict: Verdict, message: str) -> None:
+        """The step ended: a broken promise is red, our own trouble is broken."""
+        details = StatusDetails(message=message) if message else None
+        self.listener.allure_logger.stop_step(self._step, stop=now(), status=_STATUS[verdict], statusDetails=details)
+
+    @allure_commons.hookimpl  # type: ignore[untyped-decorator]
+    def report_result(self, result: TestResult) -> None:
+        """Called by Allure when a test is over."""
+        if self._current:
+            self._rewrite(result, *self._current)
+            self._current = None
+        self._report_item(result)
+
+    @allure_commons.hookimpl  # type: ignore[untyped-decorator]
+    def report_container(self, container: TestResultContainer) -> None:
+        """Called by Allure when a fixture is gone: only those that say something about the scenario are kept."""
+        told = [*container.befores, *container.afters]
+        if any(not (fixture.name or "").startswith(_OWN_FIXTURES) for fixture in told):
+            self._report_item(container)
+
+    def _rewrite(self, shown: TestResult, behaviour: Behaviour, result: Result) -> None:
+        several = result.rounds > 1
+        shown.name = f"{result.title} (round {result.round}/{result.rounds})" if several else result.title
+        shown.fullName = f"{result.feature}#{result.name}"
+        shown.titlePath = [*behaviour.capabilities[:1], behaviour.feature_title]
+        shown.testCaseId = md5(result.id)
+        shown.historyId = md5(result.name, self._scheduler, str(result.round) if several else "")
+        shown.description = "\n".join(f"{step.keyword} {step.text}  " for step in behaviour.steps)
+        shown.parameters = _parameters(result)
+        shown.status = _STATUS[result.verdict]
+        if result.verdict is not Verdict.PASSED:
+            trace = shown.statusDetails.trace if shown.statusDetails else None
+            shown.statusDetails = StatusDetails(message=f"{result.verdict}: {result.message}", trace=trace)
+        shown.labels = [label for label in shown.labels if label.name not in _REPLACED_LABELS]
+        shown.labels += [Label(name, value) for name, value in self._labels(behaviour, result)]
+
+    def _labels(self, behaviour: Behaviour, result: Result) -> list[tuple[str, str]]:
+        return [
+            (LabelType.ID, result.id),
+            (LabelType.EPIC, behaviour.capabilities[0] if behaviour.capabilities else ""),
+            (LabelType.FEATURE, behaviour.feature_title),
+            (LabelType.PARENT_SUITE, self._scheduler),
+            (LabelType.SUITE, behaviour.feature_title),
+            (LabelType.SEVERITY, _SEVERITY.get(result.level, "normal")),
+            ("requirement", result.id),
+            ("level", result.level),
+            ("scheduler", self._scheduler),
+            ("verdict", str(result.verdict)),
+            *(("capability", capability) for capability in behaviour.capabilities),
+            *((LabelType.TAG, tag) for tag in behaviour.tags),
+        ]
+
+    def _attach(self, body: str, name: str, kind: AttachmentType) -> None:
+        allure_commons.plugin_manager.hook.attach_data(body=body, name=name, attachment_type=kind, extension=None)
+
+
+def _parameters(result: Result) -> list[Parameter]:
+    parameters = [Parameter(name="example", value=result.example)] if result.example else []
+    if result.rounds > 1:
+        parameters.append(Parameter(name="round", value=f"{result.round}/{result.rounds}"))
+    return parameters
+
+
+def _as_csv(table: Sequence[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(table)
+    return text.getvalue()

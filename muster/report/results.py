@@ -1,0 +1,125 @@
+"""The facts of a run, one JSON line per scenario and round: the one source of the table, JUnit and every later report.
+
+Lines are appended and flushed as scenarios end, so that an interrupted or killed run keeps what it has proven. What the
+run was made of (versions, configuration) is given by whoever knows it with `record_environment` and kept in
+environment.json.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from muster.verdicts import Verdict
+
+RESULTS_FILE = "results.jsonl"
+ENVIRONMENT_FILE = "environment.json"
+LOG_FILE = "pytest.log"
+ALLURE_DIRECTORY = "allure"
+
+_environment: dict[str, str] = {}
+
+
+class StepResult(msgspec.Struct, frozen=True):
+    """One sentence of the scenario and how it went; a step after a failed one is not run and not listed."""
+
+    keyword: str
+    text: str
+    status: str
+    seconds: float
+
+
+class Result(msgspec.Struct, frozen=True):
+    """How one scenario ended in one round."""
+
+    id: str
+    level: str
+    capabilities: list[str]
+    title: str
+    verdict: Verdict
+    round: int = 1
+    rounds: int = 1
+    example: str = ""
+    seconds: float = 0.0
+    setup_seconds: float = 0.0
+    teardown_seconds: float = 0.0
+    message: str = ""
+    worker: str = "main"
+    judges_the_cluster: bool = False
+    feature: str = ""
+    steps: list[StepResult] = []
+    node_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """The id, with the row of an outline where there is one."""
+        return f"{self.id}[{self.example}]" if self.example else self.id
+
+
+def append_result(directory: Path, result: Result) -> None:
+    """Add one line; it is complete on disk when this returns."""
+    with (directory / RESULTS_FILE).open("ab") as file:
+        file.write(msgspec.json.encode(result) + b"\n")
+        file.flush()
+
+
+def read_results(directory: Path) -> list[Result]:
+    """Every complete line, in the order in which the scenarios ended."""
+    return ResultsReader(directory).new()
+
+
+class ResultsReader:
+    """Follows a growing results file: each call of `new` gives what was added since."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / RESULTS_FILE
+        self._offset = 0
+
+    def new(self) -> list[Result]:
+        """Complete lines that were not given before."""
+        if not self._path.exists():
+            return []
+        with self._path.open("rb") as file:
+            file.seek(self._offset)
+            added = file.read()
+        complete = added[: added.rfind(b"\n") + 1]
+        self._offset += len(complete)
+        return [msgspec.json.decode(line, type=Result) for line in complete.splitlines() if line]
+
+
+def record_environment(facts: Mapping[str, object]) -> None:
+    """Say what the run is made of, e.g. {"scheduler version": "v1.37.1"}; called by fixtures, kept for the reports."""
+    _environment.update({name: str(value) for name, value in facts.items()})
+
+
+def recorded_environment() -> dict[str, str]:
+    """What was recorded in this process so far."""
+    return dict(_environment)
+
+
+def save_environment(directory: Path, facts: Mapping[str, str]) -> None:
+    """Keep the facts beside the results and where Allure looks for them. Workers write the same: the last one stays."""
+    known = {**read_environment(directory), **facts}
+    _replace(directory / ENVIRONMENT_FILE, json.dumps(known, indent=2) + "\n")
+    properties = "".join(f"{name.replace(' ', '.')} = {' '.join(value.split())}\n" for name, value in known.items())
+    _replace(directory / ALLURE_DIRECTORY / "environment.properties", properties)
+
+
+def read_environment(directory: Path) -> dict[str, str]:
+    """The recorded facts of a run, empty when it never got so far."""
+    file = directory / ENVIRONMENT_FILE
+    if not file.exists():
+        return {}
+    facts: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
+    return facts
+
+
+def _replace(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(file)

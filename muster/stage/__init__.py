@@ -1,0 +1,6 @@
+"""Where scenarios are played: a cluster, a scheduler and a recorder that stay, and a clean scene for each scenario."""
+
+from muster.stage.scene import Scene
+from muster.stage.stage import Stage
+
+__all__ = ["Scene", "Stage"]

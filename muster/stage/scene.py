@@ -1,0 +1,162 @@
+"""The stage of one scenario: a fresh namespace, the nodes and pods that its steps ask for, and its undoing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import tenacity
+
+from muster.chronicle.chronicle import Chronicle
+from muster.chronicle.facts import ended, gone, runs
+from muster.chronicle.questions import Answer, Question, Verdict, all_of, eventually
+from muster.cluster.api import Api, ApiRefused
+from muster.cluster.resources import NAMESPACE, NODE, POD
+from muster.stage.nodes import node_manifest, taint_manifest
+from muster.subject import Subject
+from muster.subject.requests import NodeRequest, PodRequest, Taint
+
+_START_TIMES_APART = 1.1  # seconds: start times have a resolution of one second. The one wait that cannot be an event
+
+
+class Scene:
+    """What steps speak to. `acted` is the moment of the last change made: quiet is counted from it."""
+
+    def __init__(self, api: Api, subject: Subject, chronicle: Chronicle, namespace: str) -> None:
+        self.api, self.subject, self.chronicle, self.namespace = api, subject, chronicle, namespace
+        self.acted = time.monotonic()
+        self.failed = False
+        self._nodes: list[str] = []
+        self._nodes_are_news = False  # the scheduler may not have seen the newest nodes yet
+        self._classes: dict[tuple[int, bool], str] = {}
+
+    def add_nodes(self, requests: Iterable[NodeRequest]) -> None:
+        """Create nodes and wait until they are ready."""
+        wanted = list(requests)
+        for request in wanted:
+            self._nodes.append(request.name)
+            self.api.create(node_manifest(request))
+        self.chronicle.staged(_nodes_ready([request.name for request in wanted]))
+        self._nodes_are_news = True
+
+    def next_node_name(self) -> str:
+        return f"gpu-{len(self._nodes) + 1}"
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        return tuple(self._nodes)
+
+    def submit(self, *requests: PodRequest) -> None:
+        """Create pods; the scheduler has seen every node by then."""
+        if self._nodes_are_news:
+            self.chronicle.prove_live()
+            self._nodes_are_news = False
+        for request in requests:
+            self._create_pod(request)
+        self.acted = time.monotonic()
+
+    def running(self, requests: Iterable[PodRequest], *, apart: bool = False) -> None:
+        """Create pods and wait until all of them run; `apart` lets each start in a later second than the one before."""
+        groups = [[request] for request in requests] if apart else [list(requests)]
+        for number, group in enumerate(groups):
+            if number:
+                time.sleep(_START_TIMES_APART)
+            self.submit(*group)
+            names = [request.name for request in group]
+            self.chronicle.staged(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
+        self.acted = time.monotonic()
+
+    def finish(self, pod: str) -> None:
+        """Let the processes of a pod come to a good end."""
+        mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
+        self.api.patch(POD, pod, mark, namespace=self.namespace)
+        self.chronicle.staged(eventually(ended(pod)))
+        self.acted = time.monotonic()
+
+    def remove(self, pod: str) -> None:
+        """Delete a pod as its owner would, and wait until it is gone."""
+        self.api.delete(POD, pod, self.namespace)
+        life = self.chronicle.history.pod(pod)
+        if life is not None:
+            self.chronicle.history.removed_on_purpose.add(life.uid)
+        self.chronicle.staged(eventually(gone(pod)))
+        self.acted = time.monotonic()
+
+    def taint(self, node: str, *taints: Taint) -> None:
+        """Replace the taints of a node; none at all removes them."""
+        self._change_node(node, {"spec": {"taints": [taint_manifest(taint) for taint in taints] or None}})
+
+    def cordon(self, node: str, *, on: bool) -> None:
+        self._change_node(node, {"spec": {"unschedulable": on or None}})
+
+    @contextmanager
+    def scheduler_paused(self) -> Iterator[None]:
+        """Rivals are created while the scheduler looks away, so that they truly compete."""
+        if self._nodes_are_news:
+            self.chronicle.prove_live()
+            self._nodes_are_news = False
+        self.subject.pause()
+        try:
+            yield
+        finally:
+            self.subject.resume()
+            self.acted = time.monotonic()
+
+    def priority_class(self, value: int, *, preempts: bool = True, name: str = "") -> str:
+        """The name of a PriorityClass of that value, created when it is first asked for."""
+        found = self._classes.get((value, preempts))
+        if found and name in ("", found):
+            return found
+        chosen = name or f"{'priority' if preempts else 'patient'}-{value}"
+        manifest = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": chosen},
+            "value": value,
+            "preemptionPolicy": "PreemptLowerPriority" if preempts else "Never",
+        }
+        self.api.ensure(manifest)
+        self._classes[value, preempts] = chosen
+        return chosen
+
+    def strike(self) -> None:
+        """Take everything down by force; the namespace goes in the background."""
+        self.subject.resume()
+        self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
+        for node in self._nodes:
+            self.api.delete(NODE, node, grace=0)
+        self.api.delete(NAMESPACE, self.namespace)
+
+    def _change_node(self, node: str, patch: dict[str, Any]) -> None:
+        self.api.patch(NODE, node, patch)
+        self._nodes_are_news = True
+        self.acted = time.monotonic()
+
+    def _create_pod(self, request: PodRequest) -> None:
+        if request.priority is not None and not request.priority_class:
+            chosen = self.priority_class(request.priority, preempts=request.may_preempt)
+            request = replace(request, priority_class=chosen)
+        manifest = self.subject.dialect.pod(request, self.namespace)
+        # Admission looks priority classes up in a cache of its own, which may be some milliseconds behind.
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(_class_not_seen_yet),
+            wait=tenacity.wait_fixed(0.02),
+            stop=tenacity.stop_after_delay(3),
+            reraise=True,
+        )
+        attempts(self.api.create, manifest)
+
+
+def _class_not_seen_yet(problem: BaseException) -> bool:
+    return isinstance(problem, ApiRefused) and problem.status == 403 and "PriorityClass" in problem.message
+
+
+def _nodes_ready(names: list[str]) -> Question:
+    def ask(history: Any) -> Answer:
+        missing = [name for name in names if name not in history.nodes or not history.nodes[name].ready]
+        return Answer(Verdict.OPEN, f"not ready: {', '.join(missing)}") if missing else Answer(Verdict.YES)
+
+    return Question(f"nodes {', '.join(names)} ready", ask)

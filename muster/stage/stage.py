@@ -1,0 +1,139 @@
+"""A cluster, a scheduler and a recorder that live as long as a worker, replaced when one breaks."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+
+from muster import assets
+from muster.chronicle.chronicle import Chronicle
+from muster.chronicle.history import History
+from muster.chronicle.recorder import Recorder
+from muster.cluster.api import Api
+from muster.cluster.local import LocalCluster
+from muster.cluster.resources import NODE, POD
+from muster.errors import HarnessError, NotSupported
+from muster.processes import Process
+from muster.stage.canary import NAME as CANARY_NAMESPACE
+from muster.stage.canary import Canary
+from muster.stage.scene import Scene
+from muster.subject import Subject, choose
+
+_SABOTEUR = "MUSTER_SABOTEUR"  # a command started beside the scheduler: how scenarios are proven able to fail
+
+
+class Stage:
+    """One per worker. `scene()` hands out a clean scene, on a new plane if the old one is broken."""
+
+    def __init__(self, scheduler: str, *, keep: bool = False, say: Callable[[str], None] | None = None) -> None:
+        self._choice = choose(scheduler)
+        self._scheduler = scheduler
+        self._keep, self._say = keep, say or (lambda _: None)
+        self._scenes = 0
+        self._saboteur: Process | None = None
+        self.cluster: LocalCluster | None = None
+
+    def start(self) -> None:
+        subject_class, configuration = self._choice
+        paths = assets.ensure(subject_class.binaries, say=self._say)
+        self.cluster = LocalCluster(keep=self._keep, say=self._say)
+        try:
+            connection = self.cluster.start()
+            self.api: Api = connection.api
+            self.api.guard = self.cluster.check
+            self.recorder = Recorder(self.api).start()
+            directory, kubeconfig = self.cluster.directory, self.cluster.client_kubeconfig("scheduler")
+            self.subject: Subject = subject_class(configuration, directory, kubeconfig, paths)
+            self.subject.start()
+            self._start_saboteur()
+            self._create_namespace(CANARY_NAMESPACE)
+            self.canary = Canary(self.api, self.subject.dialect, CANARY_NAMESPACE, self.check)
+            self.canary.install()
+        except BaseException:
+            self.stop()
+            raise
+
+    def check(self) -> None:
+        """Raise when a component of the plane or the scheduler has died."""
+        assert self.cluster is not None
+        self.cluster.check()
+        self.subject.check()
+
+    def require(self, capabilities: Iterable[str]) -> None:
+        """What the scheduler does not claim is not held against it."""
+        subject, _ = self._choice
+        unclaimed = [capability for capability in capabilities if capability not in subject.claims]
+        if unclaimed:
+            raise NotSupported(f"{subject.name} does not claim {', '.join(unclaimed)}")
+
+    def scene(self, requirement: str) -> Scene:
+        """A clean scene: fresh namespace, empty history, and a canary that proves the scheduler is ready for it."""
+        self._ensure_healthy()
+        self._scenes += 1
+        namespace = f"muster-{os.getpid()}-{self._scenes}"
+        self._create_namespace(namespace)
+        history = self.recorder.open(History(namespace))
+        chronicle = Chronicle(
+            history,
+            guard=self.check,
+            prove_live=lambda: self.canary.sing(history),
+            longest_backoff=self.subject.longest_backoff,
+            reproduce=f"muster run --scheduler {self._scheduler} --only {requirement} --keep",
+        )
+        chronicle.prove_live()
+        history.began = time.monotonic()
+        return Scene(self.api, self.subject, chronicle, namespace)
+
+    def strike(self, scene: Scene) -> None:
+        """Clear the scene away, unless there is nothing left to clear it from."""
+        try:
+            scene.strike()
+        except HarnessError:
+            self.check()  # a dead component explains it
+            raise
+
+    def facts(self) -> dict[str, str]:
+        """What a reader of the report must know about where and on what the verdicts were made."""
+        server = json.loads(self.api.read("/version"))["gitVersion"]
+        return {"cluster": "local (embedded)", "kubernetes": server, **self.subject.settings()}
+
+    def leaks(self) -> list[str]:
+        """What scenes left behind: nodes and pods that are nobody's any more."""
+        nodes = self.api.list(NODE)["items"]
+        pods = self.api.list(POD)["items"]
+        left = [f"node {one['metadata']['name']}" for one in nodes if one["metadata"]["name"] != CANARY_NAMESPACE]
+        left += [f"pod {one['metadata']['namespace']}/{one['metadata']['name']}" for one in pods]
+        return left
+
+    def stop(self) -> None:
+        for part in ("recorder", "subject"):
+            if hasattr(self, part):
+                getattr(self, part).stop()
+        if self._saboteur is not None:
+            self._saboteur.kill()
+        if self.cluster is not None:
+            self.cluster.stop()
+            self.cluster = None
+
+    def _ensure_healthy(self) -> None:
+        try:
+            self.check()
+        except HarnessError:
+            self.stop()
+            self.start()
+
+    def _create_namespace(self, name: str) -> None:
+        self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        # The controller-manager would create it too, some milliseconds after the first pod was refused for lack of it.
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
+        self.api.ensure(account)
+
+    def _start_saboteur(self) -> None:
+        command = os.environ.get(_SABOTEUR)
+        if command and self.cluster:
+            directory = self.cluster.directory
+            argv = [*command.split(), str(self.cluster.client_kubeconfig("admin"))]
+            self._saboteur = Process("saboteur", argv, directory=directory, log=directory / "saboteur.log")
+            self._saboteur.start()

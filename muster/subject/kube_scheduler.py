@@ -1,0 +1,65 @@
+"""The scheduler that comes with Kubernetes.
+
+Its defaults are raised where they would only make the harness wait: client limits (50 requests per second) and the
+longest back-off (10 s). Both are printed in the report; neither changes a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import yaml
+
+from muster.errors import UsageError
+from muster.processes import Process
+from muster.subject.dialect import Dialect
+from muster.subject.subjects import Subject
+from muster.suite import manifests
+
+_FLUSH_PERIOD = 1.0  # seconds: finished back-offs are looked for once a second
+_DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
+
+
+class KubeScheduler(Subject):
+    """The real kube-scheduler with a configuration from manifests/subjects/kube-scheduler/."""
+
+    name: ClassVar[str] = "kube-scheduler"
+    binaries: ClassVar[tuple[str, ...]] = ("kube-scheduler",)
+    claims: ClassVar[Mapping[str, str]] = {
+        "preemption": _DOCUMENTATION + "pod-priority-preemption/",
+        "taints": _DOCUMENTATION + "taint-and-toleration/",
+        "documents": _DOCUMENTATION + "pod-priority-preemption/",
+    }
+    longest_backoff: ClassVar[float] = 1.0 + _FLUSH_PERIOD
+
+    @property
+    def dialect(self) -> Dialect:
+        return Dialect("default-scheduler")
+
+    def settings(self) -> dict[str, str]:
+        loaded = self._configuration()
+        limits = loaded["clientConnection"]
+        return {
+            "scheduler": f"{self.name} ({self.configuration})",
+            "scheduler client limits": f"{limits['qps']} requests/s, burst {limits['burst']}",
+            "scheduler longest back-off": f"{loaded['podMaxBackoffSeconds']} s",
+        }
+
+    def _process(self) -> Process:
+        configuration = self._configuration()
+        configuration["clientConnection"]["kubeconfig"] = str(self.kubeconfig)
+        file = self.directory / "kube-scheduler.yaml"
+        file.write_text(yaml.safe_dump(configuration))
+        # Port 0: it serves nothing, so that two of them never meet; its log is the only thing we read.
+        argv = [str(self.paths["kube-scheduler"]), f"--config={file}", "--secure-port=0", "--v=2"]
+        return Process(self.name, argv, directory=self.directory, log=self.directory / "kube-scheduler.log")
+
+    def _configuration(self) -> dict[str, Any]:
+        file = manifests() / "subjects" / self.name / f"{self.configuration}.yaml"
+        if not file.is_file():
+            known = sorted(one.stem for one in file.parent.glob("*.yaml"))
+            raise UsageError(f"{self.name} has no configuration {self.configuration!r}: choose from {', '.join(known)}")
+        loaded = yaml.safe_load(file.read_text())
+        assert isinstance(loaded, dict)
+        return loaded

@@ -1,0 +1,111 @@
+"""The six verdicts, how they follow from what was raised, and what they add up to.
+
+The harness may never pass off its own trouble as the scheduler's: only BehaviourViolated is a failure. Everything else
+that was raised is an error, and an error in set-up or clean-up beats the verdict in between, because a verdict from a
+situation that was not the described one cannot be trusted.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from muster.errors import (
+    EXIT_FAILED,
+    EXIT_HARNESS_BROKE,
+    EXIT_PASSED,
+    BehaviourViolated,
+    MusterError,
+    NotStaged,
+    NotSupported,
+)
+
+
+class Verdict(StrEnum):
+    """How a scenario ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    NOT_SUPPORTED = "not-supported"
+    NOT_STAGED = "not-staged"
+    SKIPPED = "skipped"
+
+
+_RAISED: dict[type[BaseException], Verdict] = {
+    BehaviourViolated: Verdict.FAILED,
+    NotSupported: Verdict.NOT_SUPPORTED,
+    NotStaged: Verdict.NOT_STAGED,
+}
+_WEIGHT = (
+    Verdict.PASSED,
+    Verdict.SKIPPED,
+    Verdict.NOT_STAGED,
+    Verdict.NOT_SUPPORTED,
+    Verdict.FAILED,
+    Verdict.ERROR,
+)
+
+
+def verdict_of(raised: BaseException | None) -> Verdict:
+    """The verdict of one phase of a scenario. pytest's own skip is the caller's to recognise."""
+    verdicts = {_verdict_of_one(each) for each in _leaves(raised)}
+    return combined(verdicts)
+
+
+def _verdict_of_one(raised: BaseException) -> Verdict:
+    for kind, verdict in _RAISED.items():
+        if isinstance(raised, kind):
+            return verdict
+    return Verdict.ERROR
+
+
+def _leaves(raised: BaseException | None) -> Iterator[BaseException]:
+    """pytest wraps what several finalisers raised into a group."""
+    if isinstance(raised, BaseExceptionGroup):
+        for each in raised.exceptions:
+            yield from _leaves(each)
+    elif raised is not None:
+        yield raised
+
+
+def sentence_of(raised: BaseException) -> str:
+    """What a person should read: our own errors are sentences already, a foreign one gets its type and its place."""
+    return "\n".join(_sentence_of_one(each) for each in _leaves(raised))
+
+
+def _sentence_of_one(raised: BaseException) -> str:
+    if isinstance(raised, (MusterError, *_RAISED)):
+        return str(raised)
+    frames = traceback.extract_tb(raised.__traceback__)
+    own = [frame for frame in frames if "site-packages" not in frame.filename] or frames
+    place = f" (at {'/'.join(Path(own[-1].filename).parts[-2:])}:{own[-1].lineno})" if own else ""
+    return f"{type(raised).__name__}: {raised}{place}"
+
+
+def combined(phases: Iterable[Verdict]) -> Verdict:
+    """The verdict of a scenario from those of its phases: the worst, and an error is worse than a failure."""
+    return max(phases, key=_WEIGHT.index, default=Verdict.PASSED)
+
+
+class Judged(Protocol):
+    """What counts towards the exit code."""
+
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def level(self) -> str: ...
+    @property
+    def judges_the_cluster(self) -> bool: ...
+
+
+def exit_code(results: Iterable[Judged], *, harness_broke: bool = False) -> int:
+    """0 all claimed MUSTs passed, 1 one failed, 2 the harness broke (which beats 1)."""
+    results = list(results)
+    if harness_broke or any(result.verdict is Verdict.ERROR for result in results):
+        return EXIT_HARNESS_BROKE
+    decisive = (r for r in results if r.level == "must" and not r.judges_the_cluster)
+    return EXIT_FAILED if any(result.verdict is Verdict.FAILED for result in decisive) else EXIT_PASSED

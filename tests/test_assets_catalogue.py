@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from muster import assets
+from muster.assets import catalogue
+from muster.assets.catalogue import Component
+
+EVERY_COMPONENT = pytest.mark.parametrize("component", catalogue.components(), ids=lambda component: component.name)
+
+
+def test_the_control_plane_is_in_the_catalogue() -> None:
+    assert {catalogue.component_of(name).name for name in assets.CONTROL_PLANE} == {"etcd", "kubernetes", "kwok"}
+
+
+@EVERY_COMPONENT
+def test_version_answer_address_and_module_agree(component: Component) -> None:
+    assert component.version in component.answers
+    for download in component.downloads.values():
+        assert f"v{component.version}/" in download.url
+        assert re.fullmatch(r"[0-9a-f]{64}", download.sha256)
+        assert download.url.startswith(("https://dl.k8s.io/release/", "https://github.com/"))
+    required = (component.directory / "go.mod").read_text()
+    assert re.search(rf"^\s*\S+ v{re.escape(component.version)}\b", required, re.MULTILINE)
+
+
+@EVERY_COMPONENT
+def test_both_release_architectures_are_pinned(component: Component, monkeypatch: pytest.MonkeyPatch) -> None:
+    checksums = []
+    for machine in ("x86_64", "aarch64"):
+        monkeypatch.setattr("platform.machine", lambda machine=machine: machine)
+        pinned = catalogue.component_of(next(iter(component.packages)))
+        assert set(pinned.downloads) == set(pinned.packages)
+        checksums += [download.sha256 for download in pinned.downloads.values()]
+    assert len(set(checksums)) == len(checksums) == 2 * len(component.packages)
+
+
+def test_a_machine_without_releases_has_no_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert all(not component.downloads for component in catalogue.components())
+
+
+def test_kubernetes_is_stamped_where_version_is_read() -> None:
+    flags = catalogue.component_of("kube-apiserver").build["ldflags"]
+    for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
+        assert f"-X {package}.gitVersion=v1.37.1" in flags
+        assert f"-X {package}.gitMinor=37" in flags
+
+
+@EVERY_COMPONENT
+def test_the_go_needed_is_read_from_go_mod(component: Component) -> None:
+    assert (1, 25) <= component.go_needed < (2,)
+
+
+def test_versions_compare_as_numbers() -> None:
+    numbers = catalogue.version_numbers
+    assert numbers("go1.9.9") < numbers("1.26") < numbers("1.26.8") < numbers("1.27rc1")

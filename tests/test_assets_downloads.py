@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import io
+import socket
+import tarfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from assets_fakes import TOOL, Workshop, served
+
+from muster.assets import downloads
+from muster.errors import HarnessError, UsageError
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    return Workshop(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def server(workshop: Workshop) -> Iterator[str]:
+    (workshop.releases / "tool").write_bytes(TOOL)
+    with served(workshop.releases) as address:
+        yield address
+
+
+def test_a_release_with_the_right_checksum_is_taken_and_nothing_is_built(workshop: Workshop, server: str) -> None:
+    workshop.offer(f"{server}/tool", TOOL)
+    path = workshop.ensure()["tool"]
+    assert path.read_bytes() == TOOL
+    assert path.stat().st_mode & 0o111
+    assert workshop.go_calls("build") == []
+    assert workshop.said[-1].endswith("checksum correct")
+
+
+def test_the_second_time_nothing_is_fetched(workshop: Workshop, server: str) -> None:
+    workshop.offer(f"{server}/tool", TOOL)
+    first = workshop.ensure()
+    (workshop.releases / "tool").unlink()
+    workshop.said.clear()
+    assert workshop.ensure() == first
+    assert workshop.said == []
+
+
+def test_a_release_archive_gives_up_its_one_member(workshop: Workshop, server: str) -> None:
+    with tarfile.open(workshop.releases / "tool.tar.gz", "w:gz") as archive:
+        for name, content in (("tool-v1/README", b"no"), ("tool-v1/tool", TOOL)):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    packed = (workshop.releases / "tool.tar.gz").read_bytes()
+    workshop.offer(f"{server}/tool.tar.gz", packed, member="tool-v1/tool")
+    assert workshop.ensure()["tool"].read_bytes() == TOOL
+
+
+@pytest.mark.parametrize(
+    ("address", "content", "words"),
+    [
+        ("{server}/tool", b"what was really released", "WRONG CHECKSUM, the file is thrown away"),
+        ("{server}/cut/tool", TOOL, f"was cut off after {len(TOOL) // 2} of {len(TOOL)} bytes"),
+        ("{server}/nowhere", TOOL, "is answered with 404"),
+        ("http://127.0.0.1:1/tool", TOOL, "127.0.0.1:1 cannot be reached (Connection refused)"),
+        ("http://no-such-host.invalid/tool", TOOL, "no-such-host.invalid "),
+    ],
+    ids=["checksum", "cut", "404", "refused", "unknown host"],
+)
+def test_any_trouble_is_one_sentence_and_then_it_is_built(
+    workshop: Workshop, server: str, address: str, content: bytes, words: str
+) -> None:
+    workshop.offer(address.format(server=server), content)
+    start = time.monotonic()
+    path = workshop.ensure()["tool"]
+    assert time.monotonic() - start < 2.0
+    assert [line for line in workshop.said if "no download" in line and words in line]
+    assert sum("no download" in line for line in workshop.said) == 1
+    assert path.parent.name.startswith("built-")
+    assert not list(workshop.cache.glob("bin/release-*"))
+    assert not list(workshop.cache.glob("tmp/*"))
+
+
+def test_a_host_that_takes_no_connection_is_left_within_a_second_and_asked_once(workshop: Workshop) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
+        port = deaf.getsockname()[1]
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:  # the queue of a server that never accepts: further connections hang
+            filler.setblocking(False)
+            filler.connect_ex(("127.0.0.1", port))
+        workshop.offer(f"http://127.0.0.1:{port}/tool", TOOL, binaries=("tool", "tool-helper"))
+        start = time.monotonic()
+        workshop.ensure("tool", "tool-helper")
+        took = time.monotonic() - start
+        for filler in fillers:
+            filler.close()
+    assert took < 1.6  # one wait of 0.9 s, not two, and the build
+    assert [line for line in workshop.said if "no download" in line] == [
+        f"tool 1.2.3: no download, 127.0.0.1:{port} does not answer within 0.9 s"
+    ]
+
+
+def test_a_proxy_that_is_not_there_counts_as_a_host_that_is_not_there(
+    workshop: Workshop, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.setenv("no_proxy", "")
+    workshop.offer(f"{server}/tool", TOOL)
+    assert workshop.ensure()["tool"].parent.name.startswith("built-")
+
+
+def test_downloads_never(workshop: Workshop, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUSTER_DOWNLOADS", "never")
+    workshop.offer(f"{server}/tool", TOOL)
+    assert workshop.ensure()["tool"].parent.name.startswith("built-")
+    assert not [line for line in workshop.said if "download" in line]
+
+
+def test_downloads_only(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUSTER_DOWNLOADS", "only")
+    with pytest.raises(HarnessError, match=r"^tool 1\.2\.3 could not be downloaded and MUSTER_DOWNLOADS=only"):
+        workshop.ensure()
+    assert workshop.go_calls("build") == []
+
+
+def test_downloads_of_an_unknown_kind(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUSTER_DOWNLOADS", "sometimes")
+    with pytest.raises(UsageError, match="'sometimes': set it to 'never' or 'only'"):
+        workshop.ensure()
+
+
+def test_a_full_disk_is_the_caches_trouble_and_not_the_servers(
+    workshop: Workshop, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop.offer(f"{server}/tool", TOOL)
+    real = downloads._transfer
+
+    def transfer(url: str, into: Path, on_progress: Callable[[int, int], None]) -> None:
+        into.symlink_to("/dev/full")
+        real(url, into, on_progress)
+
+    monkeypatch.setattr(downloads, "_transfer", transfer)
+    with pytest.raises(HarnessError, match=rf"cache directory {workshop.cache} is full .* MUSTER_CACHE="):
+        workshop.ensure()
+    assert workshop.leftovers() == []

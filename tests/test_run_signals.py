@@ -1,0 +1,106 @@
+"""SIGINT, SIGTERM and SIGKILL in the middle of a run: an orderly end, what was proven is kept, nobody is left."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from toy_suite import ToySuite, feature, make_toy_suite, scenario
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> ToySuite:
+    toys = make_toy_suite(tmp_path)
+    long = [scenario(f"PRE-0{n}", f"Then it leaves the file {tmp_path / 'cleaned'} when cleaned up") for n in (2, 3)]
+    toys.write(feature(scenario("PRE-01", "Then it holds"), *long))
+    return toys
+
+
+def until(true: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.02)
+
+
+def in_the_middle(suite: ToySuite) -> bool:
+    """The first scenario has been recorded, so the second one runs now."""
+    file = suite.latest / "results.jsonl"
+    return file.exists() and file.read_text().count("\n") >= 1
+
+
+def processes_of(suite: ToySuite) -> list[int]:
+    """Whoever was started for this suite and still lives."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                mentions = str(suite.root).encode() in (entry / "environ").read_bytes()
+                zombie = ") Z " in (entry / "stat").read_text()
+            except OSError:
+                continue
+            if mentions and not zombie:
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_cleans_up_and_keeps_what_it_has(
+    suite: ToySuite, tmp_path: Path, number: signal.Signals, workers: str
+) -> None:
+    run = suite.start("run", "--workers", workers, "--junit", "junit.xml")
+    until(lambda: in_the_middle(suite))
+    started = time.monotonic()
+    run.send_signal(number)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 2, err
+    assert time.monotonic() - started < 10
+    assert "PRE-01" in out
+    assert "interrupted" in out
+    assert "2 not run" in out
+    assert suite.verdicts() == {"PRE-01": "passed"}
+    assert (suite.work / "junit.xml").exists()
+    assert len((tmp_path / "cleaned").read_text().splitlines()) == int(workers)
+    assert processes_of(suite) == []
+
+
+def test_the_death_of_the_parent_ends_the_run(suite: ToySuite, tmp_path: Path) -> None:
+    run = suite.start("run", "--workers", "2")
+    until(lambda: in_the_middle(suite))
+    run.kill()
+    run.wait()
+    until(lambda: not processes_of(suite))
+    assert len((tmp_path / "cleaned").read_text().splitlines()) == 2
+
+
+def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path)
+    stubborn = "import signal, threading\nfrom pytest_bdd import then\n@then('it ignores ctrl-C')\ndef _():\n"
+    stubborn += "    signal.signal(signal.SIGINT, signal.SIG_IGN)\n    threading.Event().wait(60)\n"
+    (suite.root / "steps" / "stubborn.py").write_text(stubborn)
+    suite.write(feature(scenario("PRE-01", "Then it holds"), scenario("PRE-02", "Then it ignores ctrl-C")))
+    run = suite.start("run")
+    until(lambda: in_the_middle(suite))
+    time.sleep(0.2)
+    run.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert run.poll() is None
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=10)
+    assert run.returncode == 2
+    assert "interrupted" in out
+    assert processes_of(suite) == []
+
+
+def test_a_signal_before_pytest_is_one_sentence(suite: ToySuite) -> None:
+    pipe = suite.work / "kubeconfig"
+    os.mkfifo(pipe)  # reading it blocks: the run is in its first phase
+    run = suite.start("run", "--kubeconfig", str(pipe))
+    time.sleep(1)
+    run.send_signal(signal.SIGTERM)
+    _, err = run.communicate(timeout=10)
+    assert (run.returncode, err) == (2, "muster: interrupted\n")
+    assert not (suite.work / "results").exists()
