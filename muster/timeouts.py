@@ -15,6 +15,6 @@ COMPONENT_STOP = _scaled(1.5)  # from SIGTERM to SIGKILL: kube-apiserver drains 
 BEHAVIOUR = _scaled(20)  # a scheduler does what a Then asks; observed times are 0.1–3 s
 SETTING_UP = _scaled(30)  # a Given becomes true (nodes ready, pods running)
 CANARY = _scaled(15)  # a live scheduler binds a pod that nothing stands against
-API_REQUEST = _scaled(15)  # one request, retries not counted
+API_REQUEST = _scaled(5)  # one request, retries not counted; an API server that has lost its etcd just hangs
 API_TRANSIENT = _scaled(8)  # transient API errors are retried for so long before they become an error
 QUIET_MINIMUM = 1.0  # "stays so" is never claimed for less than this

@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,7 +35,7 @@ env | grep -E '^(GO|CGO|XDG_CONFIG)' > "$CALLS.env"
 case $MOOD in
 fail) echo '# example.org/x'; echo 'x.go:1: something does not compile'; exit 1 ;;
 full) echo 'write $WORK/b001/_pkg_.a: no space left on device'; exit 1 ;;
-killed) sleep 600 & kill -9 $$ ;;
+killed) sleep 600 & echo "$! sleep" >> "$CALLS"; kill -9 $$ ;;
 hang) echo half > "$out"; sleep 600 & echo "$! sleep" >> "$CALLS"; echo building; wait ;;
 slow) sleep 0.7 ;;
 stamp) answer='tool version v0.0.0' ;;
@@ -44,6 +45,20 @@ for file in $outs; do
   printf '#!/bin/sh\\necho %s\\n' "${answer:-tool version v1.2.3}" > "$file"; chmod +x "$file"
 done
 """
+
+
+def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "not in time"
+        time.sleep(0.01)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 class Workshop:
@@ -123,13 +138,16 @@ class Workshop:
 
 class _Releases(http.server.SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
-        if not self.path.startswith("/cut/"):
+        way = self.path.split("/")[1]
+        if way not in ("cut", "stuck"):
             return super().do_GET()
         content = (Path(self.directory) / Path(self.path).name).read_bytes()
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content[: len(content) // 2])
+        if way == "stuck":
+            self.rfile.read()  # until the other side goes away
         return None
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name is inherited
@@ -138,7 +156,7 @@ class _Releases(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address of a server of this folder; below /cut/ connections end half-way."""
+    """The address of a server of this folder; below /cut/ answers end half-way, below /stuck/ they never end."""
     handler = functools.partial(_Releases, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
-from assets_fakes import Workshop
 
 from muster import assets
 from muster.assets import cache
 from muster.errors import HarnessError, UsageError
+from tests.assets_fakes import Workshop
 
 
 @pytest.fixture

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import socket
+import subprocess
 import tarfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from assets_fakes import TOOL, Workshop, served
 
 from muster.assets import downloads
 from muster.errors import HarnessError, UsageError
+from tests.assets_fakes import TOOL, Workshop, served, until
 
 
 @pytest.fixture
@@ -106,6 +109,16 @@ def test_a_proxy_that_is_not_there_counts_as_a_host_that_is_not_there(
     monkeypatch.setenv("no_proxy", "")
     workshop.offer(f"{server}/tool", TOOL)
     assert workshop.ensure()["tool"].parent.name.startswith("built-")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_download_leaves_nothing(workshop: Workshop, server: str, number: signal.Signals) -> None:
+    workshop.offer(f"{server}/stuck/tool", TOOL)
+    with workshop.other_process(stderr=subprocess.DEVNULL) as harness:
+        until(lambda: [file for file in workshop.leftovers() if file.endswith("/tool.download")])
+        os.kill(harness.pid, number)
+        harness.wait(5)
+    until(lambda: workshop.leftovers() == [])
 
 
 def test_downloads_never(workshop: Workshop, server: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toy_suite import ToySuite, feature, make_toy_suite, scenario
+
+from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 
 @pytest.fixture
@@ -25,10 +26,14 @@ def until(true: Callable[[], bool], seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def in_the_middle(suite: ToySuite) -> bool:
-    """The first scenario has been recorded, so the second one runs now."""
-    file = suite.latest / "results.jsonl"
-    return file.exists() and file.read_text().count("\n") >= 1
+def lines(file: Path) -> int:
+    return file.read_text().count("\n") if file.exists() else 0
+
+
+def in_the_middle(suite: ToySuite, workers: int = 1) -> bool:
+    """The first scenario has been recorded, and every worker is inside a long one."""
+    started = lines(suite.work.parent / "cleaned.started")
+    return lines(suite.latest / "results.jsonl") >= 1 and started >= workers
 
 
 def processes_of(suite: ToySuite) -> list[int]:
@@ -52,7 +57,7 @@ def test_an_interrupted_run_cleans_up_and_keeps_what_it_has(
     suite: ToySuite, tmp_path: Path, number: signal.Signals, workers: str
 ) -> None:
     run = suite.start("run", "--workers", workers, "--junit", "junit.xml")
-    until(lambda: in_the_middle(suite))
+    until(lambda: in_the_middle(suite, int(workers)))
     started = time.monotonic()
     run.send_signal(number)
     out, err = run.communicate(timeout=30)
@@ -63,28 +68,28 @@ def test_an_interrupted_run_cleans_up_and_keeps_what_it_has(
     assert "2 not run" in out
     assert suite.verdicts() == {"PRE-01": "passed"}
     assert (suite.work / "junit.xml").exists()
-    assert len((tmp_path / "cleaned").read_text().splitlines()) == int(workers)
+    assert lines(tmp_path / "cleaned") == int(workers)
     assert processes_of(suite) == []
 
 
 def test_the_death_of_the_parent_ends_the_run(suite: ToySuite, tmp_path: Path) -> None:
     run = suite.start("run", "--workers", "2")
-    until(lambda: in_the_middle(suite))
+    until(lambda: in_the_middle(suite, 2))
     run.kill()
     run.wait()
     until(lambda: not processes_of(suite))
-    assert len((tmp_path / "cleaned").read_text().splitlines()) == 2
+    assert lines(tmp_path / "cleaned") == 2
 
 
 def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path)
     stubborn = "import signal, threading\nfrom pytest_bdd import then\n@then('it ignores ctrl-C')\ndef _():\n"
-    stubborn += "    signal.signal(signal.SIGINT, signal.SIG_IGN)\n    threading.Event().wait(60)\n"
+    stubborn += "    signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    stubborn += f"    open({str(tmp_path / 'ignoring')!r}, 'w').close()\n    threading.Event().wait(60)\n"
     (suite.root / "steps" / "stubborn.py").write_text(stubborn)
     suite.write(feature(scenario("PRE-01", "Then it holds"), scenario("PRE-02", "Then it ignores ctrl-C")))
     run = suite.start("run")
-    until(lambda: in_the_middle(suite))
-    time.sleep(0.2)
+    until(lambda: (tmp_path / "ignoring").exists())
     run.send_signal(signal.SIGINT)
     time.sleep(0.5)
     assert run.poll() is None

@@ -22,6 +22,11 @@ from muster.progress import waiting
 from muster.report.results import record_environment
 
 @pytest.fixture
+def scene(request):
+    if os.environ.get("TOY") == "no-scene":
+        raise HarnessError("the cluster did not start: start it again")
+
+@pytest.fixture
 def broken_setup():
     raise HarnessError("the cluster did not start: start it again")
 
@@ -80,6 +85,7 @@ def _(request):
         raise BehaviourViolated("wanted   steady\\nseen     flapping")
 @then(parsers.parse("it leaves the file {path} when cleaned up"))
 def _(path):
+    open(path + ".started", "a").write(f"{os.getpid()}\\n")
     try:
         threading.Event().wait(60)
     finally:

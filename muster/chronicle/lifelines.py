@@ -93,7 +93,7 @@ class PodLife:
     def _note_condition(self, moment: Moment, condition: Condition) -> None:
         if condition.type == "DisruptionTarget" and condition.status == "True" and self.marked is None:
             self.marked, self.mark = moment, condition
-        if condition.type == "PodScheduled" and condition.status == "False":
+        if condition.type == "PodScheduled" and condition.status == "False" and condition != self.refusal:
             self.refused, self.refusal = moment, condition
 
 

@@ -23,7 +23,7 @@ _SUFFIXES = {
 def thousandths(quantity: str | int) -> int:
     """`"500m"` is 500, `"1"` is 1000, `"1Ki"` is 1 024 000; rounded up, as Kubernetes does."""
     text = str(quantity).strip()
-    digits = text.rstrip("numkMGTPEi")
+    digits = text.rstrip("numkKMGTPEi")
     suffix = text[len(digits) :]
     if suffix not in _SUFFIXES:
         raise ValueError(f"{quantity!r} is not a Kubernetes quantity")

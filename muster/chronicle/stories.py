@@ -23,8 +23,8 @@ def tell(
     if nearest:
         lines.append(_line("nearest", nearest))
     concerned = [life for name in about if (life := history.pod(name))]
-    for life in concerned:
-        lines.append(_line("pod", f"{life.name} {describe_life(history, life)}"))
+    told = [f"{life.name} {describe_life(history, life)}" for life in concerned]
+    lines += [_line("pod", sentence) for sentence in told if sentence != nearest]
     lines += _indent("nodes", node_table(history, concerned))
     if reproduce:
         lines.append(_line("repeat", reproduce))

@@ -45,9 +45,10 @@ class Canary:
         self._await(history, lambda: self._labelled(history, generation), deadline)
         pod = f"{NAME}-{generation}"
         self._api.create(self._pod(pod, generation))
-        bound = self._await(history, lambda: self._bound(history, pod), deadline)
-        self._api.delete(POD, pod, self._namespace, grace=0)
-        return bound
+        try:
+            return self._await(history, lambda: self._bound(history, pod), deadline)
+        finally:
+            self._api.delete(POD, pod, self._namespace, grace=0)
 
     def _pod(self, name: str, generation: str) -> dict[str, object]:
         request = PodRequest(

@@ -7,6 +7,7 @@ longest back-off (10 s). Both are printed in the report; neither changes a decis
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import yaml
@@ -17,7 +18,6 @@ from muster.subject.dialect import Dialect
 from muster.subject.subjects import Subject
 from muster.suite import manifests
 
-_FLUSH_PERIOD = 1.0  # seconds: finished back-offs are looked for once a second
 _DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
 
 
@@ -31,7 +31,11 @@ class KubeScheduler(Subject):
         "taints": _DOCUMENTATION + "taint-and-toleration/",
         "documents": _DOCUMENTATION + "pod-priority-preemption/",
     }
-    longest_backoff: ClassVar[float] = 1.0 + _FLUSH_PERIOD
+
+    @property
+    def longest_backoff(self) -> float:
+        """As configured: a scheduler with nothing else to do does not wait longer (SchedulerPopFromBackoffQ)."""
+        return float(self._configuration().get("podMaxBackoffSeconds", 10))
 
     @property
     def dialect(self) -> Dialect:
@@ -42,8 +46,8 @@ class KubeScheduler(Subject):
         limits = loaded["clientConnection"]
         return {
             "scheduler": f"{self.name} ({self.configuration})",
-            "scheduler client limits": f"{limits['qps']} requests/s, burst {limits['burst']}",
-            "scheduler longest back-off": f"{loaded['podMaxBackoffSeconds']} s",
+            "scheduler client limits": f"{limits.get('qps', 50)} requests/s, burst {limits.get('burst', 100)}",
+            "scheduler longest back-off": f"{loaded.get('podMaxBackoffSeconds', 10)} s",
         }
 
     def _process(self) -> Process:
@@ -56,10 +60,25 @@ class KubeScheduler(Subject):
         return Process(self.name, argv, directory=self.directory, log=self.directory / "kube-scheduler.log")
 
     def _configuration(self) -> dict[str, Any]:
+        file = self._configuration_file()
+        try:
+            loaded = yaml.safe_load(file.read_text())
+        except (OSError, yaml.YAMLError) as problem:
+            raise UsageError(f"cannot read the scheduler's configuration {file}: {problem}") from None
+        if not isinstance(loaded, dict) or loaded.get("kind") != "KubeSchedulerConfiguration":
+            raise UsageError(f"{file} is not a KubeSchedulerConfiguration: its kind must say so")
+        loaded.setdefault("clientConnection", {})
+        return loaded
+
+    def _configuration_file(self) -> Path:
+        """One of ours by name, or a user's own by path."""
+        if self.configuration.endswith((".yaml", ".yml")):
+            return Path(self.configuration).resolve()
         file = manifests() / "subjects" / self.name / f"{self.configuration}.yaml"
         if not file.is_file():
             known = sorted(one.stem for one in file.parent.glob("*.yaml"))
-            raise UsageError(f"{self.name} has no configuration {self.configuration!r}: choose from {', '.join(known)}")
-        loaded = yaml.safe_load(file.read_text())
-        assert isinstance(loaded, dict)
-        return loaded
+            raise UsageError(
+                f"{self.name} has no configuration {self.configuration!r}:"
+                f" choose from {', '.join(known)}, or give the path of a .yaml file"
+            )
+        return file

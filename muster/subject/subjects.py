@@ -21,7 +21,6 @@ class Subject(ABC):
     name: ClassVar[str]
     binaries: ClassVar[tuple[str, ...]]
     claims: ClassVar[Mapping[str, str]]
-    longest_backoff: ClassVar[float]  # seconds until a pod that failed is tried again, at the very most
 
     def __init__(self, configuration: str, directory: Path, kubeconfig: Path, binaries: Mapping[str, Path]) -> None:
         self.configuration = configuration
@@ -29,6 +28,11 @@ class Subject(ABC):
         self.kubeconfig = kubeconfig
         self.paths = binaries
         self.process = self._process()
+
+    @property
+    @abstractmethod
+    def longest_backoff(self) -> float:
+        """Seconds until a pod that found no place is tried again, at the very most."""
 
     @property
     @abstractmethod

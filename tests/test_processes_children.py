@@ -1,0 +1,127 @@
+"""A child process: its log, its signals, its end, and the group that ctrl-C does not reach."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from muster.errors import HarnessError
+from muster.processes import Process, first_to_end
+
+
+def python(tmp_path: Path, code: str, name: str = "child") -> Process:
+    return Process(name, [sys.executable, "-I", "-S", "-c", code], directory=tmp_path, log=tmp_path / f"{name}.log")
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 10
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} did not appear"
+        time.sleep(0.005)
+
+
+def state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_the_log_keeps_both_streams_and_the_tail_its_last_lines(tmp_path: Path) -> None:
+    child = python(tmp_path, "import sys; print('\\n'.join('line %d' % n for n in range(50))); sys.exit('last words')")
+    child.start()
+    assert child.wait(10)
+    assert child.exit_code == 1
+    assert len(child.log_tail(2).splitlines()) == 2
+    assert "last words" in child.log.read_text()
+    assert child.how_it_ended() == "exited with code 1"
+
+
+def test_waiting_ends_with_the_process_not_with_a_poll(tmp_path: Path) -> None:
+    child = python(tmp_path, "import sys; sys.stdin.read(); import time; time.sleep(0.2)")
+    child.start()
+    assert not child.wait(0.05)
+    assert child.alive
+    assert child.wait(10)
+    assert not child.alive
+
+
+def test_stop_wakes_a_paused_process_so_that_it_can_end_in_order(tmp_path: Path) -> None:
+    code = (
+        "import signal, sys, pathlib\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        "pathlib.Path('up').touch()\n"
+        "while True: signal.pause()"
+    )
+    child = python(tmp_path, code)
+    child.start()
+    wait_for(tmp_path / "up")
+    child.pause()
+    assert child.pid is not None
+    deadline = time.monotonic() + 5
+    while state(child.pid) != "T":
+        assert time.monotonic() < deadline
+    child.stop(grace=5)
+    assert child.exit_code == 7
+
+
+def test_stop_kills_whoever_ignores_it_and_its_children(tmp_path: Path) -> None:
+    code = (
+        "import signal, subprocess, sys, pathlib\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "grandchild = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "pathlib.Path('half').write_text(str(grandchild.pid)); pathlib.Path('half').rename('up')\n"
+        "while True: signal.pause()"
+    )
+    child = python(tmp_path, code)
+    child.start()
+    wait_for(tmp_path / "up")
+    grandchild = int((tmp_path / "up").read_text())
+    began = time.monotonic()
+    child.stop(grace=0.1)
+    assert time.monotonic() - began < 2
+    assert child.how_it_ended() == "was ended by SIGKILL"
+    deadline = time.monotonic() + 2
+    while Path(f"/proc/{grandchild}").exists() and state(grandchild) != "Z":
+        assert time.monotonic() < deadline, "the grandchild survived"
+
+
+def test_every_method_is_safe_before_the_start_and_after_the_end(tmp_path: Path) -> None:
+    child = python(tmp_path, "pass")
+    child.stop(grace=0.1)
+    child.pause()
+    assert child.exit_code is None
+    assert child.how_it_ended() == "was not started"
+    child.start()
+    child.wait(10)
+    descriptors = len(os.listdir("/proc/self/fd"))
+    for _ in range(2):
+        child.kill()
+        child.stop(grace=0.1)
+        child.resume()
+    assert child.exit_code == 0
+    assert len(os.listdir("/proc/self/fd")) == descriptors - 1, "the pidfd is still open"
+
+
+def test_the_child_lives_in_a_session_of_its_own(tmp_path: Path) -> None:
+    child = python(tmp_path, "import time; time.sleep(60)")
+    child.start()
+    assert child.pid is not None
+    assert os.getsid(child.pid) == os.getpgid(child.pid) == child.pid != os.getsid(0)
+    child.kill()
+
+
+def test_first_to_end_names_the_one_that_ended(tmp_path: Path) -> None:
+    long, short = python(tmp_path, "import time; time.sleep(60)", "long"), python(tmp_path, "pass", "short")
+    long.start()
+    short.start()
+    assert first_to_end([long, short], 10) is short
+    assert first_to_end([long], 0.01) is None
+    long.kill()
+
+
+def test_a_binary_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    child = Process("etcd", ["/nowhere/etcd"], directory=tmp_path, log=tmp_path / "log")
+    with pytest.raises(HarnessError, match=r"cannot start etcd \(/nowhere/etcd\): No such file or directory"):
+        child.start()

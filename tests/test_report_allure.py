@@ -1,0 +1,130 @@
+"""Allure results, read back from the files: what a reader of the report sees of a scenario."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
+
+OUTLINE = """  @PRE-06 @may
+  Scenario Outline: About <name>
+    Given a node
+    Then "<name>" holds
+    Examples:
+      | name |
+      | one  |
+      | two  |"""
+
+
+@pytest.fixture(scope="module", params=["1", "2"], ids=["alone", "workers"])
+def suite(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
+    suite = make_toy_suite(tmp_path_factory.mktemp("allure"))
+    table = ["And pods:", "  | pod  | GPUs |", "  | left | 1    |", "And a text:", '  """', "  some text", '  """']
+    suite.write(
+        feature(
+            scenario("PRE-01", *table, "When nothing happens", "Then it holds"),
+            scenario("PRE-02", "When nothing happens", "Then it is violated", "And it holds", level="should"),
+            scenario("PRE-03", "Then it raises a plain assertion"),
+            scenario("PRE-04", "And a cluster that cannot stop", "Then it is violated"),
+            scenario("PRE-05", "Then it is not supported"),
+            OUTLINE,
+            title="Making room",
+        )
+    )
+    suite.muster("run", "--workers", request.param)
+    return suite
+
+
+def labels(result: dict[str, Any], name: str) -> list[str]:
+    return [label["value"] for label in result["labels"] if label["name"] == name]
+
+
+def test_every_scenario_is_there_once(suite: ToySuite) -> None:
+    expected = {"PRE-01", "PRE-02", "PRE-03", "PRE-04", "PRE-05", "PRE-06[one]", "PRE-06[two]"}
+    assert set(suite.allure()) == expected
+    assert len(list((suite.latest / "allure").glob("*-result.json"))) == len(expected)
+
+
+def test_steps_come_in_order_with_their_tables_inside(suite: ToySuite) -> None:
+    result = suite.allure()["PRE-01"]
+    names = ["Given a node", "And pods:", "And a text:", "When nothing happens", "Then it holds"]
+    assert [step["name"] for step in result["steps"]] == names
+    assert all(step["status"] == "passed" and step["stop"] >= step["start"] for step in result["steps"])
+    (table,) = result["steps"][1]["attachments"]
+    with (suite.latest / "allure" / table["source"]).open() as file:
+        assert list(csv.reader(file)) == [["pod", "GPUs"], ["left", "1"]]
+    (text,) = result["steps"][2]["attachments"]
+    assert (suite.latest / "allure" / text["source"]).read_text() == "some text"
+
+
+def test_a_violated_promise_is_red_and_names_the_story(suite: ToySuite) -> None:
+    result = suite.allure()["PRE-02"]
+    assert result["status"] == "failed"
+    assert [step["status"] for step in result["steps"]] == ["passed", "passed", "failed"]
+    assert result["statusDetails"]["message"] == "failed: wanted   one victim\nseen     two victims"
+
+
+@pytest.mark.parametrize("id_", ["PRE-03", "PRE-04"])
+def test_our_own_trouble_is_broken_not_failed(suite: ToySuite, id_: str) -> None:
+    assert suite.allure()[id_]["status"] == "broken"
+
+
+def test_what_is_not_supported_is_skipped_with_the_reason(suite: ToySuite) -> None:
+    result = suite.allure()["PRE-05"]
+    assert (result["status"], result["steps"][-1]["status"]) == ("skipped", "skipped")
+    assert result["statusDetails"]["message"] == "not-supported: gangs are not claimed"
+
+
+def test_titles_labels_and_the_row_of_an_outline(suite: ToySuite) -> None:
+    result = suite.allure()["PRE-06[two]"]
+    assert result["name"] == "About two"
+    assert result["parameters"] == [{"name": "example", "value": "two"}]
+    assert labels(result, "feature") == ["Making room"]
+    assert labels(result, "as_id") == labels(result, "requirement") == ["PRE-06"]
+    assert labels(result, "level") == ["may"]
+    assert labels(result, "scheduler") == ["kube-scheduler"]
+    assert "preemption" in labels(result, "capability")
+    assert labels(suite.allure()["PRE-02"], "severity") == ["normal"]
+
+
+def test_no_containers_for_step_definitions(suite: ToySuite) -> None:
+    names = set()
+    for file in (suite.latest / "allure").glob("*-container.json"):
+        container = json.loads(file.read_text())
+        names |= {
+            each["name"].partition("::")[0] for each in container.get("befores", []) + container.get("afters", [])
+        }
+    assert names == {"scene", "broken_teardown"}
+
+
+def test_the_environment_is_shown(suite: ToySuite) -> None:
+    allure = suite.latest / "allure"
+    assert "scheduler.version = v9.9.9\n" in (allure / "environment.properties").read_text()
+    assert json.loads((allure / "executor.json").read_text())["name"] == "muster"
+    assert json.loads((suite.latest / "environment.json").read_text()) == {"scheduler version": "v9.9.9"}
+
+
+def test_history_outlives_a_change_of_title_and_keeps_rounds_apart(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds", title="Old")))
+    suite.muster("run")
+    old = suite.allure()["PRE-01"]
+    suite.write(feature(scenario("PRE-01", "Then it holds", title="New"), title="Renamed"))
+    suite.muster("run")
+    new = suite.allure()["PRE-01"]
+    assert (old["name"], new["name"]) == ("Old", "New")
+    assert (old["historyId"], old["testCaseId"]) == (new["historyId"], new["testCaseId"])
+    suite.muster("run", "--repeat", "2")
+    rounds = [json.loads(file.read_text()) for file in (suite.latest / "allure").glob("*-result.json")]
+    assert {result["name"] for result in rounds} == {"New (round 1/2)", "New (round 2/2)"}
+    assert len({result["historyId"] for result in rounds}) == 2
+    assert {result["testCaseId"] for result in rounds} == {new["testCaseId"]}
+
+
+def test_plain_pytest_with_alluredir_gets_the_same(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
+    assert suite.pytest(f"--alluredir={tmp_path / 'shown'}", "-n", "1").returncode == 0
+    (file,) = (tmp_path / "shown").glob("*-result.json")
+    assert json.loads(file.read_text())["name"] == "Title of PRE-01"

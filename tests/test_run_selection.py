@@ -1,0 +1,123 @@
+"""Which behaviours run: --only, -k, -m and --list agree; and what is seen on the way."""
+
+from pathlib import Path
+
+import pytest
+
+from muster.catalogue import Behaviour
+from muster.errors import UsageError
+from muster.selection import select
+from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
+    suite = make_toy_suite(tmp_path_factory.mktemp("selection"))
+    suite.write(
+        feature(
+            scenario("PRE-01", "Then it holds", title="A pod takes room"),
+            scenario("PRE-02", "Then it holds", title="A gang waits", level="should"),
+            scenario("PRE-10", "Then it holds", title="Nothing moves", level="may"),
+        )
+    )
+    return suite.write(feature(scenario("TNT-01", "Then it holds"), tags="@taints", title="Taints"), "taints.feature")
+
+
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        ([], ["PRE-01", "PRE-02", "PRE-10", "TNT-01"]),
+        (["--only", "PRE-10", "tnt-01"], ["PRE-10", "TNT-01"]),
+        (["--only", "PRE-10,TNT-01"], ["PRE-10", "TNT-01"]),
+        (["-m", "must"], ["PRE-01", "TNT-01"]),
+        (["-m", "must", "-m", "should"], ["PRE-01", "PRE-02", "TNT-01"]),
+        (["-m", "must", "-m", "preemption"], ["PRE-01"]),
+        (["-k", "gang or nothing"], ["PRE-02", "PRE-10"]),
+        (["-k", "not (gang or pod) and PRE"], ["PRE-10"]),
+        (["-k", '"takes room"'], ["PRE-01"]),
+        (["-k", "taints", "-m", "may"], ["PRE-10"]),
+    ],
+    ids=str,
+)
+def test_the_list_shows_what_would_run(suite: ToySuite, options: list[str], ids: list[str]) -> None:
+    run = suite.muster("run", "--list", *options)
+    assert run.returncode == 0, run.stderr
+    assert [line.split()[0] for line in run.stdout.splitlines()] == ids
+    assert list(suite.work.iterdir()) == []
+
+
+def test_the_list_is_aligned(suite: ToySuite) -> None:
+    lines = suite.muster("run", "--list", "-m", "must").stdout.splitlines()
+    columns = [line.index(title) for line, title in zip(lines, ("A pod takes room", "Title of TNT-01"), strict=True)]
+    assert columns[0] == columns[1]
+    assert lines[1].split()[:3] == ["TNT-01", "must", "taints"]
+
+
+def test_a_run_runs_what_the_list_shows(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path)
+    suite.write(feature(*(scenario(f"PRE-0{number}", "Then it holds") for number in range(1, 5))))
+    run = suite.muster("run", "--only", "PRE-02,PRE-03", "-m", "must", "-k", "title")
+    assert run.returncode == 0
+    assert set(suite.verdicts()) == {"PRE-02", "PRE-03"}
+    progress = [line.split()[:4] for line in run.stderr.splitlines()]
+    assert progress == [["PRE-02", "passed", "0.0", "s"], ["PRE-03", "passed", "0.0", "s"]]
+    assert (suite.work / "results" / "latest").resolve().name.endswith("-kube-scheduler")
+
+
+def test_plain_pytest_selects_by_marker_word_and_id(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path)
+    suite.write(
+        feature(scenario("PRE-01", "Then it holds", title="Gang"), scenario("PRE-02", "Then it holds", level="may"))
+    )
+    for options in (["-m", "must"], ["-m", "PRE-01"], ["-k", "gang"], ["--muster-only", "PRE-01"]):
+        run = suite.pytest("-v", *options)
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert "test_PRE_01 PASSED" in run.stdout
+        assert "1 passed, 1 deselected" in run.stdout
+
+
+def test_plain_pytest_explains_its_trap_with_paths(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
+    run = suite.pytest("-n", "1", "--alluredir", str(tmp_path / "shown"))
+    assert run.returncode != 0
+    assert "write options as --option=DIR, without a blank" in run.stdout + run.stderr
+    assert suite.pytest(f"--muster-results={suite.work}").returncode == 0
+    assert suite.verdicts(suite.work) == {"PRE-01": "passed"}
+
+
+def test_what_is_awaited_is_said_when_nothing_ends(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "When it takes 12.0 s", "Then it holds")))
+    run = suite.muster("run")
+    assert run.returncode == 0
+    (awaited,) = [line for line in run.stderr.splitlines() if line.startswith("...")]
+    assert awaited.startswith("... PRE-01  ")
+    assert awaited.endswith('s  waits for "urgent" to run')
+
+
+def test_the_users_own_settings_and_packages_stay_out(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
+    (suite.work / "steps").mkdir()
+    (suite.work / "steps" / "__init__.py").write_text("raise RuntimeError('the wrong steps')\n")
+    (suite.work / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '--no-such-option'\n")
+    (suite.work / "conftest.py").write_text("raise RuntimeError('the wrong conftest')\n")
+    run = suite.muster("run", PYTEST_ADDOPTS="--no-such-option", PYTEST_PLUGINS="no_such_plugin")
+    assert run.returncode == 0, run.stderr
+    assert {entry.name for entry in suite.work.iterdir()} == {"steps", "pyproject.toml", "conftest.py", "results"}
+
+
+def test_pytest_that_cannot_start_is_explained(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
+    (suite.root / "steps" / "broken.py").write_text("import no_such_module\n")
+    run = suite.muster("run")
+    assert run.returncode == 2
+    assert "no scenario was run; pytest said:" in run.stderr
+    assert "No module named 'no_such_module'" in run.stderr
+    assert "pytest.log" in run.stderr
+
+
+def test_words_need_an_expression() -> None:
+    behaviour = Behaviour("A title", "Feature", Path("x.feature"), 1, ("PRE-01", "must", "preemption"), ())
+    assert select([behaviour], words="a and title or nope") == [behaviour]
+    for wrong in ("", "and", "a or", "a b", "(a", "a)", "not"):
+        with pytest.raises(UsageError):
+            select([behaviour], words=wrong)

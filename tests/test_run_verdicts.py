@@ -1,0 +1,149 @@
+"""What a scenario raises decides its verdict, and the verdicts decide the exit code: proven by running `muster run`."""
+
+from pathlib import Path
+
+import pytest
+
+from muster.errors import BehaviourViolated, HarnessError, NotStaged, NotSupported
+from muster.report.results import Result
+from muster.verdicts import Verdict, combined, exit_code, sentence_of, verdict_of
+from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
+
+ENDINGS = {
+    "PRE-01": ("Then it holds", "passed", ""),
+    "PRE-02": ("Then it is violated", "failed", "wanted   one victim\nseen     two victims"),
+    "PRE-03": ("Then it is not supported", "not-supported", "gangs are not claimed"),
+    "PRE-04": ("Then it is not staged", "not-staged", "a foreign scheduler cannot be paused"),
+    "PRE-05": ("Then it is skipped", "skipped", "asked for"),
+    "PRE-06": ("Then it raises a harness error", "error", "the API server is gone: see its log"),
+    "PRE-07": ("Then it raises a plain assertion", "error", "AssertionError: odd"),
+    "PRE-08": ("Then it raises a value error", "error", "ValueError: bad value (at steps/toys.py:"),
+    "PRE-09": ("Given a cluster that cannot start|Then it holds", "error", "the cluster did not start"),
+    "PRE-10": ("Given a cluster that cannot stop|Then it holds", "error", "the cluster did not stop"),
+    "PRE-11": ("Given a cluster that cannot stop|Then it is violated", "error", "before that the scenario had failed"),
+    "PRE-12": ("Given an invariant that breaks at the end|Then it holds", "failed", "wanted   no over-commit"),
+}
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[ToySuite, int, str]:
+    """One run of every ending, on two workers."""
+    suite = make_toy_suite(tmp_path_factory.mktemp("verdicts"))
+    suite.write(feature(*(scenario(id_, *steps.split("|")) for id_, (steps, _, _) in ENDINGS.items())))
+    run = suite.muster("run", "--workers", "2")
+    return suite, run.returncode, run.stdout
+
+
+@pytest.mark.parametrize("id_", ENDINGS)
+def test_each_ending_has_its_verdict_and_its_message(ran: tuple[ToySuite, int, str], id_: str) -> None:
+    suite, _, _ = ran
+    (result,) = [result for result in suite.results() if result["id"] == id_]
+    _, verdict, message = ENDINGS[id_]
+    assert result["verdict"] == verdict
+    assert message in result["message"]
+    assert (result["level"], result["title"], result["round"]) == ("must", f"Title of {id_}", 1)
+
+
+def test_errors_beat_failures_in_the_exit_code(ran: tuple[ToySuite, int, str]) -> None:
+    _, code, out = ran
+    assert code == 2
+    assert "2 passed" not in out
+    assert "1 passed, 2 failed, 6 error, 1 not-supported, 1 not-staged, 1 skipped" in out
+
+
+def test_a_result_knows_its_steps_up_to_the_one_that_broke(ran: tuple[ToySuite, int, str]) -> None:
+    suite, _, _ = ran
+    steps = {
+        result["id"]: [(s["keyword"], s["text"], s["status"]) for s in result["steps"]] for result in suite.results()
+    }
+    assert steps["PRE-02"] == [("Given", "a node", "passed"), ("Then", "it is violated", "failed")]
+    assert steps["PRE-05"][-1] == ("Then", "it is skipped", "skipped")
+    assert steps["PRE-09"][-1] == ("Given", "a cluster that cannot start", "error")
+
+
+def test_stories_are_told_in_full_with_a_way_to_reproduce(ran: tuple[ToySuite, int, str]) -> None:
+    _, _, out = ran
+    story = "PRE-02 failed: Title of PRE-02\n  wanted   one victim\n  seen     two victims\n  reproduce with: "
+    assert story + "muster run --scheduler kube-scheduler --only PRE-02 --keep\n" in out
+    assert "Traceback" not in out
+
+
+@pytest.mark.parametrize(
+    ("level", "tags", "steps", "code"),
+    [
+        ("must", "", "Then it holds", 0),
+        ("must", "", "Then it is violated", 1),
+        ("should", "", "Then it is violated", 0),
+        ("may", "", "Then it is violated", 0),
+        ("must", "@cluster", "Then it is violated", 0),
+        ("may", "", "Then it raises a harness error", 2),
+        ("must", "", "Then it is not supported", 0),
+        ("must", "@gangs", "Then it is violated", 0),
+    ],
+    ids=lambda value: str(value),
+)
+def test_only_claimed_musts_of_the_scheduler_decide(
+    tmp_path: Path, level: str, tags: str, steps: str, code: int
+) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", steps, level=level, tags=tags)))
+    run = suite.muster("run")
+    assert run.returncode == code, run.stdout + run.stderr
+    if tags == "@gangs":
+        assert suite.verdicts() == {"PRE-01": "not-supported"}
+        assert "kube-scheduler does not claim gangs" in suite.results()[0]["message"]
+
+
+def test_a_worker_that_dies_is_an_error_and_the_rest_goes_on(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path)
+    others = [scenario(f"PRE-0{number}", "Then it holds") for number in range(2, 6)]
+    suite.write(feature(scenario("PRE-01", "When the worker dies", "Then it holds"), *others))
+    run = suite.muster("run", "--workers", "2")
+    assert run.returncode == 2
+    assert suite.verdicts() == {"PRE-01": "error"} | {f"PRE-0{number}": "passed" for number in range(2, 6)}
+    assert "the worker process died" in run.stdout
+
+
+def test_a_cluster_that_does_not_start_is_an_error_before_the_first_step(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
+    run = suite.muster("run", TOY="no-scene")
+    assert run.returncode == 2
+    assert "PRE-01 error: Title of PRE-01\n  the cluster did not start: start it again\n" in run.stdout
+    (result,) = suite.results()
+    assert result["steps"] == []
+    assert suite.allure()["PRE-01"]["status"] == "broken"
+
+
+def test_plain_pytest_keeps_its_own_exit_codes_and_names_the_verdict(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path)
+    suite.write(feature(scenario("PRE-01", "Then it is violated"), scenario("PRE-02", "Then it is not staged")))
+    run = suite.pytest("--junitxml", str(tmp_path / "junit.xml"), "-rs")
+    assert run.returncode == 1
+    assert "1 failed, 1 skipped" in run.stdout
+    assert "not-staged: a foreign scheduler cannot be paused" in run.stdout
+    assert '<property name="verdict" value="not-staged"' in (tmp_path / "junit.xml").read_text()
+    assert not list(tmp_path.rglob("results.jsonl"))
+
+
+def test_verdicts_of_groups_and_sentences() -> None:
+    violated, trouble = BehaviourViolated("story"), HarnessError("sentence")
+    assert verdict_of(None) is Verdict.PASSED
+    assert verdict_of(BaseExceptionGroup("teardown", [violated, violated])) is Verdict.FAILED
+    assert verdict_of(BaseExceptionGroup("teardown", [violated, trouble])) is Verdict.ERROR
+    assert verdict_of(NotSupported("x")) is Verdict.NOT_SUPPORTED
+    assert verdict_of(NotStaged("x")) is Verdict.NOT_STAGED
+    assert verdict_of(AssertionError("x")) is Verdict.ERROR
+    assert sentence_of(BaseExceptionGroup("teardown", [violated, trouble])) == "story\nsentence"
+
+
+def test_the_worst_phase_counts() -> None:
+    assert combined([]) is Verdict.PASSED
+    assert combined([Verdict.PASSED, Verdict.FAILED, Verdict.PASSED]) is Verdict.FAILED
+    assert combined([Verdict.PASSED, Verdict.FAILED, Verdict.ERROR]) is Verdict.ERROR
+    assert combined([Verdict.ERROR, Verdict.PASSED]) is Verdict.ERROR
+    assert combined([Verdict.NOT_SUPPORTED, Verdict.PASSED]) is Verdict.NOT_SUPPORTED
+
+
+def test_a_broken_harness_beats_everything() -> None:
+    failed = Result(id="PRE-01", level="must", capabilities=[], title="", verdict=Verdict.FAILED)
+    assert exit_code([failed]) == 1
+    assert exit_code([failed], harness_broke=True) == 2
