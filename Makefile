@@ -1,6 +1,6 @@
 # Needs Python 3.11+, make and git. Everything is written to this checkout and to Muster's cache, nowhere else.
 .POSIX:
-.PHONY: help env assets run test lint bench clean
+.PHONY: help env assets run test lint prove bench clean
 
 PYTHON =
 ARGS =
@@ -14,19 +14,22 @@ help:
 	@echo 'make env     only set up .venv, so that .venv/bin/muster works'
 	@echo 'make assets  only find, download or build the control plane'
 	@echo 'make lint    ruff, mypy, import-linter'
+	@echo 'make prove   run the suite on broken schedulers: every scenario must go red on one of them'
 	@echo 'make bench   measurements'
 	@echo 'make clean   remove what the others made here; the cache of binaries stays'
 
 env: $(READY)
 
+# pip asks rustc for its version, and where rustc belongs to rustup that alone would make a ~/.rustup.
 # The copy of the suite that an editable install leaves in site-packages would only go stale: the checkout is used.
 $(READY): requirements.lock pyproject.toml
 	@.venv/bin/python -c '$(RECENT)' 2>/dev/null || rm -rf .venv; \
 	for python in .venv/bin/python $(PYTHON) python3.13 python3.12 python3.11 python3; do \
 	  if "$$python" -c '$(RECENT)' 2>/dev/null; then \
 	    echo "Setting up .venv with $$("$$python" --version) …"; \
-	    test "$$python" = .venv/bin/python || "$$python" -m venv .venv || exit 1; \
 	    export PIP_CACHE_DIR=$(CACHE)/pip PIP_DISABLE_PIP_VERSION_CHECK=1; \
+	    test -d "$$HOME/.rustup" || export RUSTUP_HOME=$(CACHE)/rustup; \
+	    test "$$python" = .venv/bin/python || "$$python" -m venv .venv || exit 1; \
 	    .venv/bin/python -m pip install --quiet --require-hashes -r requirements.lock || exit 1; \
 	    .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation -e . || exit 1; \
 	    rm -rf .venv/lib/python3*/site-packages/muster; \
@@ -51,8 +54,13 @@ lint: env
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 
+prove: env assets
+	@.venv/bin/python -m tests.prove
+
 bench: env assets
-	@for measurement in bench/*.py; do .venv/bin/python "$$measurement" || exit 1; done
+	@for measurement in bench/[a-z]*.py; do \
+	  .venv/bin/python -m "bench.$$(basename "$$measurement" .py)" || exit 1; \
+	done
 
 clean:
 	rm -rf .venv results dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

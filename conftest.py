@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 _ROOT = Path(__file__).parent
 
 
@@ -9,4 +11,6 @@ def _modules(package: str) -> list[str]:
     return [f"{package}.{file.stem}" for file in sorted((_ROOT / package).glob("*.py")) if file.stem != "__init__"]
 
 
+# Before any of them is imported: they import each other, and pytest would complain that it came too late.
+pytest.register_assert_rewrite(*_modules("fixtures"), *_modules("steps"))
 pytest_plugins = ["muster.plugin", *_modules("fixtures"), *_modules("steps")]

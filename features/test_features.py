@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import pytest
 from pytest_bdd import scenario
 
 from muster.catalogue import Behaviour, read_features
 
 _FEATURES = Path(__file__).parent
+
+# Steps would ask for the scene as well, but then the start of a cluster would count as part of the first sentence.
+pytestmark = pytest.mark.usefixtures("scene")
 
 
 def _test_of(behaviour: Behaviour) -> object:

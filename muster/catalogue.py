@@ -118,6 +118,13 @@ class Catalogue:
         return {behaviour.id: behaviour for behaviour in self.behaviours if behaviour.id}
 
 
+def in_order(name: str) -> tuple[str, int, str]:
+    """A sort key for ids, with or without the row of an outline: PRE-2 comes before PRE-10."""
+    family, _, rest = name.partition("-")
+    number = re.match(r"\d*", rest)
+    return family, int(number[0]) if number and number[0] else 0, rest
+
+
 def read_features(directory: Path) -> Catalogue:
     """Parse every feature file below `directory`."""
     behaviours: list[Behaviour] = []

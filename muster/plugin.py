@@ -74,7 +74,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Know the behaviours, let their tags be markers, and take the place of allure-pytest's file writer."""
-    found = catalogue.read_features(config.rootpath / "features")
+    features = config.rootpath / "features"
+    if not features.is_dir():  # pytest takes the value of an option that it does not know yet for a path to the tests
+        raise pytest.UsageError(f"{config.rootpath} holds no features: write options as --option=DIR, without a blank")
+    found = catalogue.read_features(features)
     config.stash[BEHAVIOURS] = {behaviour.test_name: behaviour for behaviour in found.behaviours}
     for tag in (*catalogue.CLOSED_TAGS, *found.by_id()):
         config.addinivalue_line("markers", f"{tag}: scenarios tagged @{tag}")
@@ -186,13 +189,15 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
             progress.send("ends", id=found.id)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
     """What a scheduler does not claim is not asked of it; said before any fixture is made."""
     found = _behaviour(item)
     unclaimed = [each for each in found.capabilities if each not in item.config.stash[CLAIMS]] if found else []
     if unclaimed:
         raise NotSupported(f"{item.config.getoption('--muster-scheduler')} does not claim {', '.join(unclaimed)}")
+    with progress.waiting("a clean cluster"):
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -298,13 +303,14 @@ class Recorder:
 
 def pytest_bdd_before_scenario(request: pytest.FixtureRequest, feature: Feature, scenario: Scenario) -> None:
     """The title with the values of an outline's row."""
-    request.node.stash[OBSERVED].title = scenario.name
+    if observed := request.node.stash.get(OBSERVED, None):
+        observed.title = scenario.name
 
 
 def pytest_bdd_before_step(request: pytest.FixtureRequest, step: BddStep) -> None:
     """A sentence begins; its fixtures count as part of it."""
-    observed = request.node.stash[OBSERVED]
-    observed.open_step, observed.step_started = step, time.monotonic()
+    if observed := request.node.stash.get(OBSERVED, None):
+        observed.open_step, observed.step_started = step, time.monotonic()
     if bridge := request.config.stash.get(BRIDGE, None):
         bridge.start_step(
             f"{step.keyword} {step.name}", step.datatable.raw() if step.datatable else None, step.docstring
@@ -313,8 +319,9 @@ def pytest_bdd_before_step(request: pytest.FixtureRequest, step: BddStep) -> Non
 
 def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
     """pytest-bdd does not tell of a step that called pytest.skip: whatever is still open ended so."""
-    if step := request.node.stash[OBSERVED].open_step:
-        _step_ended(request, step, pytest.skip.Exception())
+    observed = request.node.stash.get(OBSERVED, None)
+    if observed and observed.open_step:
+        _step_ended(request, observed.open_step, pytest.skip.Exception())
 
 
 def pytest_bdd_after_step(request: pytest.FixtureRequest, step: BddStep) -> None:
@@ -328,11 +335,11 @@ def pytest_bdd_step_error(request: pytest.FixtureRequest, step: BddStep, excepti
 
 
 def _step_ended(request: pytest.FixtureRequest, step: BddStep, raised: BaseException | None) -> None:
-    observed = request.node.stash[OBSERVED]
     verdict = Verdict.SKIPPED if isinstance(raised, pytest.skip.Exception) else verdict_of(raised)
-    seconds = round(time.monotonic() - observed.step_started, 3)
-    observed.open_step = None
-    observed.steps.append(StepResult(step.keyword, step.name, str(verdict), seconds))
+    if observed := request.node.stash.get(OBSERVED, None):
+        seconds = round(time.monotonic() - observed.step_started, 3)
+        observed.open_step = None
+        observed.steps.append(StepResult(step.keyword, step.name, str(verdict), seconds))
     if bridge := request.config.stash.get(BRIDGE, None):
         bridge.stop_step(verdict, "" if raised is None else sentence_of(raised))
 

@@ -92,7 +92,7 @@ def test_progress_is_a_percentage_with_the_time_left(workshop: Workshop, monkeyp
     workshop.mood("slow")
     workshop.ensure()
     beats = [line for line in workshop.said if line.startswith("tool 1.2.3: building, 0 %, about ")]
-    assert 2 <= len(beats) <= 4
+    assert len(beats) >= 2
     assert beats[0].endswith(" left … 0:00")
 
 

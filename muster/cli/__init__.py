@@ -43,6 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has seen enough; Python must not complain at its exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_HARNESS_BROKE
+    except OSError as error:  # a full disk, a lost right: the system's own words name the file
+        sys.stderr.write(f"muster: {error}\n")
+        return EXIT_HARNESS_BROKE
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -58,15 +61,13 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _parser() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
-    from importlib import import_module
-    from importlib.util import find_spec
+    from muster.cli import assets, doctor, run, up
 
     parser = _Parser(prog="muster", description="Does your scheduler pass muster?")
     parser.add_argument("--version", action="version", version=f"muster {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name in ("run", "up", "doctor", "assets"):  # TODO plain imports once muster up exists
-        if find_spec(f"muster.cli.{name}"):
-            import_module(f"muster.cli.{name}").add(subparsers)
+    for module in (run, up, doctor, assets):
+        module.add(subparsers)
     return parser, dict(subparsers.choices)
 
 

@@ -57,7 +57,7 @@ def _pytest_arguments(args: argparse.Namespace, behaviours: Sequence[Behaviour],
     if args.keep:
         arguments.append("--muster-keep")
     if args.workers > 1:
-        arguments += ["-n", str(args.workers), "--dist", "load"]
+        arguments += ["-n", str(args.workers), "--dist", "load", "--maxschedchunk", "1"]
     return arguments
 
 

@@ -42,9 +42,8 @@ class Working:
     waits_since: float = 0.0
 
     def __str__(self) -> str:
-        if self.waits_for:
-            return f"{self.id}  {time.time() - self.waits_since:.0f} s  waits for {self.waits_for}"
-        return f"{self.id}  {time.time() - self.since:.0f} s  {self.title}"
+        waits = f"waits {time.time() - self.waits_since:.0f} s for {self.waits_for}  " if self.waits_for else ""
+        return f"{self.id}  {time.time() - self.since:.0f} s  {waits}{self.title}"
 
 
 class Live:
@@ -138,13 +137,16 @@ class Live:
         for working in self._workers.values():
             self._console.print(Text(f"... {working}"), soft_wrap=True, highlight=False)
         if not self._workers:
-            self._console.print(Text("... starting"), soft_wrap=True, highlight=False)
+            self._console.print(Text(f"... {self._idle()}"), soft_wrap=True, highlight=False)
+
+    def _idle(self) -> str:
+        return "stopping" if self._finished else "starting"
 
     def _picture(self) -> Group:
         bad = sum(result.verdict in (Verdict.FAILED, Verdict.ERROR) for result in self._finished)
         count = f"{len(self._finished)}/{self._planned}  {time.monotonic() - self._started:.0f} s"
         head = Text(count + (f"  {bad} failed or broken" if bad else ""), style="bold")
-        working = [str(each) for _, each in sorted(self._workers.items())] or ["starting"]
+        working = [str(each) for _, each in sorted(self._workers.items())] or [self._idle()]
         return Group(head, *(Text(f"  {line}", overflow="ellipsis", no_wrap=True) for line in working))
 
 

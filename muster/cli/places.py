@@ -60,6 +60,8 @@ def _check_writable(directory: Path, what: str) -> None:
 
 
 def _link(link: Path, target: str) -> None:
-    draft = link.with_name(f".{link.name}.{os.getpid()}")
-    draft.symlink_to(target)
-    draft.replace(link)
+    """A convenience: where something else is in its place, that stays."""
+    if link.is_symlink() or not link.exists():
+        draft = link.with_name(f".{link.name}.{os.getpid()}")
+        draft.symlink_to(target)
+        draft.replace(link)

@@ -62,6 +62,11 @@ def _version_behind(file: Path, context: str) -> str:
     with client.ApiClient(configuration) as connection:
         try:
             answer = client.VersionApi(connection).get_code(_request_timeout=5)
+        except client.ApiException as error:
+            raise HarnessError(
+                f"the API server {configuration.host} (context {context!r} of {file}) turns us away: "
+                f"{error.status} {_first_line(error)}; are its credentials still valid?"
+            ) from None
         except Exception as error:
             raise HarnessError(
                 f"the API server {configuration.host} (context {context!r} of {file}) does not answer: "

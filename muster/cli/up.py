@@ -41,7 +41,8 @@ def up(args: argparse.Namespace) -> int:
         raise UsageError("--nodes and --gpus count things: 0 or more")
     chosen = choose(args.scheduler) if args.scheduler else None
     cluster, subject = LocalCluster(say=_say), None
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):  # SIGINT, too: a shell's background job starts with it ignored
+        signal.signal(number, signal.default_int_handler)
     try:
         _say("starting etcd, kube-apiserver, kube-controller-manager, KWOK and the player")
         cluster.start()

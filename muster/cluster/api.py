@@ -138,7 +138,7 @@ class Api:
     ) -> bytes:
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_Transient),
-            wait=tenacity.wait_exponential_jitter(initial=0.05, max=1),
+            wait=tenacity.wait_exponential_jitter(multiplier=0.05, max=1),
             stop=tenacity.stop_after_delay(timeouts.API_TRANSIENT),
             before_sleep=lambda _: self.guard(),
             reraise=True,

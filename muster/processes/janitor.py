@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import threading
@@ -29,17 +30,22 @@ class Janitor:
         self.tag = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._owner = os.getpid()
         read_end, self._pipe = os.pipe()
-        # -I -S: no site-packages, so that it starts in 10 ms and nothing in the user's environment can break it.
-        self._helper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_SCRIPT), TAG, self.tag],
-            stdin=read_end,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={},
-            start_new_session=True,
-        )
-        os.close(read_end)
+        # It inherits these signals blocked: there is no moment at which they could end it.
+        previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+        try:
+            # -I -S: no site-packages, so that it starts in 10 ms and nothing in the user's environment can break it.
+            self._helper = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_SCRIPT), TAG, self.tag],
+                stdin=read_end,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={},
+                start_new_session=True,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+            os.close(read_end)
 
     @classmethod
     def current(cls) -> Janitor:

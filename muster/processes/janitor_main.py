@@ -57,8 +57,6 @@ def kill_all(marker: bytes) -> bool:
 
 
 def main(variable: str, tag: str) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
     directories = directories_to_remove()
     marker = os.fsencode(f"{variable}={tag}")
     crashed = kill_all(marker) or bool(directories)

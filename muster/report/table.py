@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from muster.catalogue import in_order
 from muster.report.results import Result
 from muster.verdicts import Verdict
 
@@ -60,7 +61,7 @@ def result_line(result: Result) -> str:
 def rows(results: Iterable[Result]) -> list[Row]:
     """Sorted by id, rounds folded into one row."""
     by_name: dict[str, list[Result]] = {}
-    for result in sorted(results, key=lambda result: (result.name, result.round)):
+    for result in sorted(results, key=lambda result: (in_order(result.name), result.round)):
         by_name.setdefault(result.name, []).append(result)
     return [_row(name, rounds) for name, rounds in by_name.items()]
 
@@ -80,7 +81,7 @@ def _row(name: str, rounds: list[Result]) -> Row:
 
 def print_report(run: Run, out: TextIO, *, slowest: int) -> None:
     """Everything, most important last: that is where the eye is when a command ends."""
-    console = Console(file=out, highlight=False, soft_wrap=not out.isatty())
+    console = Console(file=out, highlight=False, soft_wrap=True)  # whoever copies a command wants it in one piece
     if run.results:
         _print_table(console, rows(run.results))
         _print_durations(console, run.results, slowest)
@@ -101,7 +102,7 @@ def _print_table(console: Console, lines: Sequence[Row]) -> None:
             shown.add_column(heading, justify="right" if heading == "seconds" else "left", no_wrap=heading != "title")
         for row in lines:
             shown.add_row(*(Text(cell) for cell in row.cells), style=row.style)
-        console.print(shown)
+        console.print(shown, soft_wrap=False)
         return
     table = [_HEADER, *(row.cells for row in lines)]
     widths = [max(len(cells[column]) for cells in table) for column in range(4)]
@@ -119,7 +120,8 @@ def _print_durations(console: Console, results: Sequence[Result], slowest: int) 
         parts = f"set-up {result.setup_seconds:.1f}, steps {result.seconds:.1f}, clean-up {result.teardown_seconds:.1f}"
         longest = max(result.steps, key=lambda step: step.seconds, default=None)
         most = f"; longest: {longest.keyword} {longest.text} {longest.seconds:.1f}" if longest else ""
-        console.print(Text(f"{_total_seconds(result):6.1f} s  {result.name}  {parts}{most}"))
+        line = Text(f"{_total_seconds(result):6.1f} s  {result.name}  {parts}{most}", overflow="ellipsis", no_wrap=True)
+        console.print(line, soft_wrap=not console.is_terminal)
 
 
 def _total_seconds(result: Result) -> float:
@@ -130,7 +132,7 @@ def _once_per_behaviour(results: Sequence[Result]) -> list[Result]:
     """The first round that went wrong tells the story of all of them."""
     bad = [result for result in results if result.verdict in (Verdict.FAILED, Verdict.ERROR)]
     by_name = {result.name: result for result in sorted(bad, key=lambda result: result.round, reverse=True)}
-    return [by_name[name] for name in sorted(by_name)]
+    return [by_name[name] for name in sorted(by_name, key=in_order)]
 
 
 def _print_story(console: Console, scheduler: str, result: Result) -> None:

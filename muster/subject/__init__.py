@@ -18,7 +18,14 @@ def choose(text: str) -> tuple[type[Subject], str]:
     name, _, configuration = text.partition(":")
     if name not in _SUBJECTS:
         raise UsageError(f"unknown scheduler {name!r}: choose from {', '.join(names())}")
-    return _SUBJECTS[name], configuration or "default"
+    subject = _SUBJECTS[name]
+    return subject, subject.resolve(configuration or "default")
 
 
-__all__ = ["DEFAULT", "Subject", "choose", "names"]
+def full_name(text: str) -> str:
+    """The same choice in words that mean the same in any directory."""
+    subject, configuration = choose(text)
+    return subject.name if configuration == "default" else f"{subject.name}:{configuration}"
+
+
+__all__ = ["DEFAULT", "Subject", "choose", "full_name", "names"]

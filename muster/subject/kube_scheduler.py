@@ -60,25 +60,43 @@ class KubeScheduler(Subject):
         return Process(self.name, argv, directory=self.directory, log=self.directory / "kube-scheduler.log")
 
     def _configuration(self) -> dict[str, Any]:
-        file = self._configuration_file()
-        try:
-            loaded = yaml.safe_load(file.read_text())
-        except (OSError, yaml.YAMLError) as problem:
-            raise UsageError(f"cannot read the scheduler's configuration {file}: {problem}") from None
-        if not isinstance(loaded, dict) or loaded.get("kind") != "KubeSchedulerConfiguration":
-            raise UsageError(f"{file} is not a KubeSchedulerConfiguration: its kind must say so")
-        loaded.setdefault("clientConnection", {})
-        return loaded
+        return load_configuration(self.configuration)
 
-    def _configuration_file(self) -> Path:
-        """One of ours by name, or a user's own by path."""
-        if self.configuration.endswith((".yaml", ".yml")):
-            return Path(self.configuration).resolve()
-        file = manifests() / "subjects" / self.name / f"{self.configuration}.yaml"
-        if not file.is_file():
-            known = sorted(one.stem for one in file.parent.glob("*.yaml"))
-            raise UsageError(
-                f"{self.name} has no configuration {self.configuration!r}:"
-                f" choose from {', '.join(known)}, or give the path of a .yaml file"
-            )
-        return file
+    @classmethod
+    def resolve(cls, configuration: str) -> str:
+        """Read it once, so that a mistake is told before anything is started; paths become absolute."""
+        load_configuration(configuration)
+        return str(_file_of(configuration)) if _is_path(configuration) else configuration
+
+
+def load_configuration(configuration: str) -> dict[str, Any]:
+    file = _file_of(configuration)
+    try:
+        loaded = yaml.safe_load(file.read_text())
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem).replace("\n", " ")
+        raise UsageError(f"cannot read the scheduler's configuration {file}: {reason}") from None
+    if not isinstance(loaded, dict) or loaded.get("kind") != "KubeSchedulerConfiguration":
+        raise UsageError(
+            f"{file} is not a configuration of kube-scheduler: its kind must be KubeSchedulerConfiguration"
+        )
+    loaded.setdefault("clientConnection", {})
+    return loaded
+
+
+def _file_of(configuration: str) -> Path:
+    """One of ours by name, or a user's own by path."""
+    if _is_path(configuration):
+        return Path(configuration).resolve()
+    file = manifests() / "subjects" / KubeScheduler.name / f"{configuration}.yaml"
+    if not file.is_file():
+        known = sorted(one.stem for one in file.parent.glob("*.yaml"))
+        raise UsageError(
+            f"{KubeScheduler.name} has no configuration {configuration!r}:"
+            f" choose from {', '.join(known)}, or give the path of a .yaml file"
+        )
+    return file
+
+
+def _is_path(configuration: str) -> bool:
+    return configuration.endswith((".yaml", ".yml"))

@@ -39,6 +39,11 @@ class Subject(ABC):
     def dialect(self) -> Dialect:
         """How to speak to it."""
 
+    @classmethod
+    @abstractmethod
+    def resolve(cls, configuration: str) -> str:
+        """The configuration's full name; a UsageError when there is none such."""
+
     @abstractmethod
     def _process(self) -> Process:
         """The process, not yet started, its configuration written."""

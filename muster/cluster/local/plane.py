@@ -105,7 +105,8 @@ class LocalCluster:
             self._ports.pop().release()
         if self._directory is not None and not self._keep:
             shutil.rmtree(self._directory, ignore_errors=True)
-            Janitor.current().forget_directory(self._directory)
+            if not self._directory.exists():  # otherwise the janitor tries again at our end
+                Janitor.current().forget_directory(self._directory)
 
     def check(self) -> None:
         """Raise a HarnessError that names the component that died. Costs microseconds: ask often."""

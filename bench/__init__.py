@@ -1,0 +1,1 @@
+"""Side-by-side measurements. Never part of the tests: machines are noisy."""
