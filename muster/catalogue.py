@@ -88,6 +88,11 @@ class Behaviour:
         """The name of its test function: node ids stay the same when a title changes."""
         return "test_" + self.id.replace("-", "_")
 
+    @property
+    def rows(self) -> int:
+        """How many tests it makes: one, or one per row of its Examples."""
+        return max(1, len(self.examples))
+
     def all_steps(self) -> Iterator[Step]:
         """Its steps as they will be executed, once for every row of its Examples."""
         for row in self.examples or ({},):

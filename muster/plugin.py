@@ -9,51 +9,30 @@ from __future__ import annotations
 
 import os
 import re
-import time
-from collections.abc import Generator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Generator
 from pathlib import Path
 
 import msgspec
 import pytest
-from pytest_bdd.parser import Feature, Scenario
+from pytest_bdd.parser import Scenario
 from pytest_bdd.parser import Step as BddStep
 from pytest_bdd.steps import step_function_context_registry
 
-from muster import catalogue, lifeline, progress, subject
-from muster.catalogue import Behaviour, Step
+from muster import lifeline, progress, subject
+from muster.catalogue import CLOSED_TAGS, Behaviour, Catalogue, Step, read_features
 from muster.errors import NotStaged, NotSupported, UsageError
 from muster.lint import lint
 from muster.report.allure_bridge import AllureBridge
-from muster.report.results import (
-    ALLURE_DIRECTORY,
-    Result,
-    StepResult,
-    append_result,
-    recorded_environment,
-    save_environment,
-)
+from muster.report.observations import Observation
+from muster.report.results import ALLURE_DIRECTORY, Result, append_result, recorded_environment, save_environment
 from muster.selection import split_ids
-from muster.verdicts import Verdict, combined, sentence_of, verdict_of
+from muster.verdicts import Verdict, sentence_of, verdict_of
 
-
-@dataclass
-class Observed:
-    """What was seen of the scenario that is running now."""
-
-    phases: dict[str, Verdict] = field(default_factory=dict)
-    messages: dict[str, str] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-    steps: list[StepResult] = field(default_factory=list)
-    open_step: BddStep | None = None
-    step_started: float = 0.0
-    title: str = ""
-
-
+CATALOGUE = pytest.StashKey[Catalogue]()
 BEHAVIOURS = pytest.StashKey[dict[str, Behaviour]]()
-CLAIMS = pytest.StashKey[frozenset[str]]()
+CLAIMS = pytest.StashKey[Collection[str]]()
 BRIDGE = pytest.StashKey[AllureBridge]()
-OBSERVED = pytest.StashKey[Observed]()
+OBSERVED = pytest.StashKey[Observation]()
 SAVED_ENVIRONMENT = pytest.StashKey[dict[str, str]]()
 
 
@@ -77,9 +56,9 @@ def pytest_configure(config: pytest.Config) -> None:
     features = config.rootpath / "features"
     if not features.is_dir():  # pytest takes the value of an option that it does not know yet for a path to the tests
         raise pytest.UsageError(f"{config.rootpath} holds no features: write options as --option=DIR, without a blank")
-    found = catalogue.read_features(features)
+    found = config.stash[CATALOGUE] = read_features(features)
     config.stash[BEHAVIOURS] = {behaviour.test_name: behaviour for behaviour in found.behaviours}
-    for tag in (*catalogue.CLOSED_TAGS, *found.by_id()):
+    for tag in (*CLOSED_TAGS, *found.by_id()):
         config.addinivalue_line("markers", f"{tag}: scenarios tagged @{tag}")
     config.stash[CLAIMS] = _claims(config)
     results = _results_directory(config)
@@ -91,12 +70,12 @@ def pytest_configure(config: pytest.Config) -> None:
         lifeline.interrupt_when_the_parent_is_gone()
 
 
-def _claims(config: pytest.Config) -> frozenset[str]:
+def _claims(config: pytest.Config) -> Collection[str]:
     try:
         chosen, _ = subject.choose(config.getoption("--muster-scheduler"))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    return frozenset(chosen.claims)
+    return chosen.claims
 
 
 def _configure_allure(config: pytest.Config, results: Path | None) -> None:
@@ -110,16 +89,18 @@ def _configure_allure(config: pytest.Config, results: Path | None) -> None:
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Lint before anything is collected, and only when scenarios will be: their mistakes must not stop other tests."""
-    features = session.config.rootpath / "features"
-    asked = [Path(session.config.invocation_params.dir, arg.split("::")[0]).resolve() for arg in session.config.args]
-    if _is_worker(session.config) or not any(
-        a == features or features in a.parents or a in features.parents for a in asked
-    ):
+    config = session.config
+    if _is_worker(config) or not _scenarios_are_asked_for(config):
         return
-    claims = session.config.stash[CLAIMS]
-    problems = lint(catalogue.read_features(features), definitions=_step_definitions, claims=claims)
+    problems = lint(config.stash[CATALOGUE], definitions=_step_definitions, claims=config.stash[CLAIMS])
     if problems:
         raise pytest.UsageError("\n".join(["the features have mistakes:", *(f"  {problem}" for problem in problems)]))
+
+
+def _scenarios_are_asked_for(config: pytest.Config) -> bool:
+    features = config.rootpath / "features"
+    asked = [Path(config.invocation_params.dir, argument.split("::")[0]).resolve() for argument in config.args]
+    return any(path == features or features in path.parents or path in features.parents for path in asked)
 
 
 def _step_definitions(step: Step) -> int:
@@ -170,34 +151,36 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=unwanted)
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell the watcher how much there is to do."""
-    progress.send("collected", total=len(session.items))
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
     """From the first fixture to the last finaliser of one scenario."""
     found = _behaviour(item)
-    if found:
-        item.stash[OBSERVED] = Observed(title=found.title)
-        progress.send("starts", id=found.id, title=found.title, round=_round(item))
+    if not found:
+        return (yield)
+    item.stash[OBSERVED] = Observation(
+        behaviour=found,
+        title=found.title,
+        node_id=item.nodeid,
+        round=_round(item),
+        rounds=item.config.getoption("--muster-repeat"),
+        example=_example(item),
+        worker=os.environ.get("PYTEST_XDIST_WORKER", "main"),
+    )
+    progress.send("starts", id=found.id, title=found.title)
+    progress.send("waits", text="a clean cluster")
     try:
         return (yield)
     finally:
-        if found:
-            progress.send("ends", id=found.id)
+        progress.send("ends", id=found.id)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """What a scheduler does not claim is not asked of it; said before any fixture is made."""
     found = _behaviour(item)
     unclaimed = [each for each in found.capabilities if each not in item.config.stash[CLAIMS]] if found else []
     if unclaimed:
         raise NotSupported(f"{item.config.getoption('--muster-scheduler')} does not claim {', '.join(unclaimed)}")
-    with progress.waiting("a clean cluster"):
-        return (yield)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -213,55 +196,28 @@ def pytest_runtest_makereport(
     observed = item.stash.get(OBSERVED, None)
     if observed is None:
         return report
-    skipped = isinstance(raised, pytest.skip.Exception)
-    verdict = Verdict.SKIPPED if skipped else verdict_of(raised)
-    observed.phases[report.when] = verdict
-    observed.seconds[report.when] = call.duration
-    if raised is not None:
-        observed.messages[report.when] = str(raised) if skipped else sentence_of(raised)
+    verdict, message = _judged(raised)
+    observed.phase_ends(report.when, verdict, message, call.duration)
     if verdict is Verdict.FAILED:
-        report.longrepr = observed.messages[report.when]  # the story, not our stack
+        report.longrepr = message  # the story, not our stack
     if report.when == "teardown":
         _conclude(item, observed, report)
     return report
 
 
-def _conclude(item: pytest.Item, observed: Observed, report: pytest.TestReport) -> None:
-    found = _behaviour(item)
-    assert found
-    verdict = combined(observed.phases.values())
-    result = Result(
-        id=found.id,
-        level=found.level,
-        capabilities=list(found.capabilities),
-        title=observed.title,
-        verdict=verdict,
-        round=_round(item),
-        rounds=item.config.getoption("--muster-repeat"),
-        example=_example(item),
-        seconds=round(observed.seconds.get("call", 0.0), 3),
-        setup_seconds=round(observed.seconds.get("setup", 0.0), 3),
-        teardown_seconds=round(observed.seconds.get("teardown", 0.0), 3),
-        message=_message(observed, verdict),
-        worker=os.environ.get("PYTEST_XDIST_WORKER", "main"),
-        judges_the_cluster=found.judges_the_cluster,
-        feature=found.feature_file.relative_to(item.config.rootpath).as_posix(),
-        steps=observed.steps,
-        node_id=item.nodeid,
-    )
+def _judged(raised: BaseException | None) -> tuple[Verdict, str]:
+    if isinstance(raised, pytest.skip.Exception):
+        return Verdict.SKIPPED, str(raised.msg)
+    return verdict_of(raised), "" if raised is None else sentence_of(raised)
+
+
+def _conclude(item: pytest.Item, observed: Observation, report: pytest.TestReport) -> None:
+    result = observed.result(item.config.rootpath)
     if bridge := item.config.stash.get(BRIDGE, None):
-        bridge.judge(found, result)
-    report.user_properties += [("requirement", found.id), ("level", found.level), ("verdict", str(verdict))]
+        bridge.judge(observed.behaviour, result)
+    report.user_properties += [("requirement", result.id), ("level", result.level), ("verdict", str(result.verdict))]
     report.muster_result = msgspec.to_builtins(result)  # type: ignore[attr-defined]
     _save_environment(item.config)
-
-
-def _message(observed: Observed, verdict: Verdict) -> str:
-    phases = [phase for phase, each in observed.phases.items() if each is verdict]
-    message = "\n".join(observed.messages[phase] for phase in phases if phase in observed.messages)
-    if verdict is Verdict.ERROR and observed.phases.get("call") is Verdict.FAILED:
-        message += "\nbefore that the scenario had failed:\n" + observed.messages["call"]
-    return message
 
 
 class Recorder:
@@ -282,35 +238,27 @@ class Recorder:
         name, _, parameters = crashitem.rpartition("::")[2].partition("[")
         found = self._config.stash[BEHAVIOURS].get(name)
         if found:
-            self._record(
-                Result(
-                    id=found.id,
-                    level=found.level,
-                    capabilities=list(found.capabilities),
-                    title=found.title,
-                    verdict=Verdict.ERROR,
-                    rounds=self._config.getoption("--muster-repeat"),
-                    round=_round_in(parameters),
-                    message="the worker process died while it ran this scenario: see pytest.log beside the results",
-                    node_id=crashitem,
-                )
-            )
+            rounds = self._config.getoption("--muster-repeat")
+            crashed = Observation(found, found.title, crashitem, _round_in(parameters), rounds)
+            crashed.phase_ends("call", Verdict.ERROR, "the worker process died while it ran this scenario", 0.0)
+            self._record(crashed.result(self._config.rootpath))
 
     def _record(self, result: Result) -> None:
         append_result(self._directory, result)
         progress.send("recorded")
 
 
-def pytest_bdd_before_scenario(request: pytest.FixtureRequest, feature: Feature, scenario: Scenario) -> None:
+def pytest_bdd_before_scenario(request: pytest.FixtureRequest, scenario: Scenario) -> None:
     """The title with the values of an outline's row."""
     if observed := request.node.stash.get(OBSERVED, None):
         observed.title = scenario.name
+        progress.send("waits", text="")
 
 
 def pytest_bdd_before_step(request: pytest.FixtureRequest, step: BddStep) -> None:
     """A sentence begins; its fixtures count as part of it."""
     if observed := request.node.stash.get(OBSERVED, None):
-        observed.open_step, observed.step_started = step, time.monotonic()
+        observed.step_begins(step.keyword, step.name)
     if bridge := request.config.stash.get(BRIDGE, None):
         bridge.start_step(
             f"{step.keyword} {step.name}", step.datatable.raw() if step.datatable else None, step.docstring
@@ -320,28 +268,26 @@ def pytest_bdd_before_step(request: pytest.FixtureRequest, step: BddStep) -> Non
 def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
     """pytest-bdd does not tell of a step that called pytest.skip: whatever is still open ended so."""
     observed = request.node.stash.get(OBSERVED, None)
-    if observed and observed.open_step:
-        _step_ended(request, observed.open_step, pytest.skip.Exception())
+    if observed and observed.inside_a_step:
+        _step_ended(request, pytest.skip.Exception("skipped"))
 
 
-def pytest_bdd_after_step(request: pytest.FixtureRequest, step: BddStep) -> None:
+def pytest_bdd_after_step(request: pytest.FixtureRequest) -> None:
     """A sentence held."""
-    _step_ended(request, step, None)
+    _step_ended(request, None)
 
 
-def pytest_bdd_step_error(request: pytest.FixtureRequest, step: BddStep, exception: BaseException) -> None:
+def pytest_bdd_step_error(request: pytest.FixtureRequest, exception: BaseException) -> None:
     """A sentence did not hold, or could not be judged."""
-    _step_ended(request, step, exception)
+    _step_ended(request, exception)
 
 
-def _step_ended(request: pytest.FixtureRequest, step: BddStep, raised: BaseException | None) -> None:
-    verdict = Verdict.SKIPPED if isinstance(raised, pytest.skip.Exception) else verdict_of(raised)
+def _step_ended(request: pytest.FixtureRequest, raised: BaseException | None) -> None:
+    verdict, message = _judged(raised)
     if observed := request.node.stash.get(OBSERVED, None):
-        seconds = round(time.monotonic() - observed.step_started, 3)
-        observed.open_step = None
-        observed.steps.append(StepResult(step.keyword, step.name, str(verdict), seconds))
+        observed.step_ends(verdict)
     if bridge := request.config.stash.get(BRIDGE, None):
-        bridge.stop_step(verdict, "" if raised is None else sentence_of(raised))
+        bridge.stop_step(verdict, message)
 
 
 def _behaviour(item: pytest.Item) -> Behaviour | None:

@@ -1,6 +1,6 @@
 """Every scenario goes red on a scheduler that is broken in its way: run the suite on broken ones and keep the score.
 
-    python -m tests.prove            prints the kill matrix and writes docs/proof.md; ends with 1 if a scenario survives all
+    python -m tests.prove    prints the kill matrix, writes docs/proof.md; ends with 1 if a scenario survives them all
 
 A scenario that cannot fail is a defect. A mutant is kube-scheduler with a broken configuration (tests/mutants/), with a
 saboteur beside it (tests/saboteur.py), or both.
@@ -53,7 +53,13 @@ def judge(mutant: Mutant, results: Path) -> dict[str, str]:
     if mutant.sabotage:
         environment["MUSTER_SABOTEUR"] = f"{sys.executable} {HERE / 'saboteur.py'} {mutant.sabotage}"
     command = [sys.executable, "-m", "muster", "run", "--workers", "2", "--scheduler", mutant.scheduler]
-    subprocess.run([*command, "--results", str(results)], env=environment, stdout=subprocess.DEVNULL, check=False)
+    subprocess.run(
+        [*command, "--results", str(results)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
     lines = (results / "results.jsonl").read_text().splitlines()
     return {one["id"]: one["verdict"] for one in map(json.loads, lines)}
 
@@ -77,8 +83,8 @@ def main() -> int:
     text = [
         "# Every scenario has been seen red",
         "",
-        "Made by `python -m tests.prove`: the suite on schedulers that are broken on purpose. A scenario is worth its green",
-        "only if there is a red in its row. (*error* means that the scenario could not even be set up on that mutant.)",
+        "Made by `make prove`: the suite on schedulers that are broken on purpose. A scenario is worth its green only",
+        "if there is a red in its row. (*error* means that the scenario could not even be set up on that mutant.)",
         "",
         *(f"- **{mutant.name}**: {mutant.what}" for mutant in MUTANTS),
         "",

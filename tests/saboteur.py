@@ -97,6 +97,7 @@ def main() -> None:
     api = Api.connect(Path(kubeconfig))
     history = Recorder(api).start().open(History())
     deed = MODES[mode](api, history)
+    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "saboteur-at-work"}})
     with history.changed:
         while True:
             next(deed)

@@ -69,7 +69,7 @@ def test_plain_pytest_selects_by_marker_word_and_id(tmp_path: Path) -> None:
     suite.write(
         feature(scenario("PRE-01", "Then it holds", title="Gang"), scenario("PRE-02", "Then it holds", level="may"))
     )
-    for options in (["-m", "must"], ["-m", "PRE-01"], ["-k", "gang"], ["--muster-only", "PRE-01"]):
+    for options in (["-m", "must and PRE-01"], ["-k", "gang", "--muster-only", "PRE-01,PRE-02"]):
         run = suite.pytest("-v", *options)
         assert run.returncode == 0, run.stdout + run.stderr
         assert "test_PRE_01 PASSED" in run.stdout
@@ -86,12 +86,12 @@ def test_plain_pytest_explains_its_trap_with_paths(tmp_path: Path) -> None:
 
 
 def test_what_is_awaited_is_said_when_nothing_ends(tmp_path: Path) -> None:
-    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "When it takes 12.0 s", "Then it holds")))
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "When it takes 11.0 s", "Then it holds")))
     run = suite.muster("run")
     assert run.returncode == 0
     (awaited,) = [line for line in run.stderr.splitlines() if line.startswith("...")]
     assert awaited.startswith("... PRE-01  ")
-    assert awaited.endswith('s  waits for "urgent" to run')
+    assert awaited.endswith('s for "urgent" to run  Title of PRE-01')
 
 
 def test_the_users_own_settings_and_packages_stay_out(tmp_path: Path) -> None:

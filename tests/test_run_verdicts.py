@@ -103,6 +103,17 @@ def test_a_worker_that_dies_is_an_error_and_the_rest_goes_on(tmp_path: Path) -> 
     assert "the worker process died" in run.stdout
 
 
+def test_every_row_of_an_outline_is_a_scenario(tmp_path: Path) -> None:
+    rows = "    Examples:\n      | name |\n      | one  |\n      | two  |\n"
+    outline = f'  @PRE-01 @must\n  Scenario Outline: About <name>\n    Then "<name>" holds\n{rows}'
+    suite = make_toy_suite(tmp_path).write(feature(outline))
+    run = suite.muster("run", "--repeat", "2")
+    assert run.returncode == 0, run.stderr
+    shown = [line.split()[:4] for line in run.stdout.splitlines() if line.startswith("PRE-01")]
+    assert shown == [[f"PRE-01[{name}]", "must", "passed", "2/2"] for name in ("one", "two")]
+    assert "4 scenarios in" in run.stdout
+
+
 def test_a_cluster_that_does_not_start_is_an_error_before_the_first_step(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
     run = suite.muster("run", TOY="no-scene")

@@ -26,12 +26,13 @@ def judge(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> int:
     _ensure_binaries(args.scheduler)
     interruptions = Interruptions()
     results = places.results_directory(args.results, args.scheduler)
-    live = Live(planned=len(behaviours) * args.repeat, results=results)
+    planned = sum(behaviour.rows for behaviour in behaviours) * args.repeat
+    live = Live(planned=planned, results=results)
     with live, PytestProcess(_pytest_arguments(args, behaviours, results), results, live.address) as pytest:
         interruptions.forward_to(pytest)
         live.watch(pytest)
     interruptions.ignore()
-    return _report(args, behaviours, results, pytest, junit_file, interrupted=interruptions.happened)
+    return _report(args, planned, results, pytest, junit_file, interrupted=interruptions.happened)
 
 
 def _ensure_binaries(scheduler: str) -> None:
@@ -63,7 +64,7 @@ def _pytest_arguments(args: argparse.Namespace, behaviours: Sequence[Behaviour],
 
 def _report(
     args: argparse.Namespace,
-    behaviours: Sequence[Behaviour],
+    planned: int,
     directory: Path,
     pytest: PytestProcess,
     junit_file: Path | None,
@@ -73,7 +74,7 @@ def _report(
     results = read_results(directory)
     if not results and not interrupted:
         raise HarnessError(f"no scenario was run; {pytest.complaint()}")
-    missing = len(behaviours) * args.repeat - len(results)
+    missing = planned - len(results)
     run = table.Run(
         scheduler=args.scheduler,
         results=results,

@@ -7,13 +7,15 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-from muster import assets
+import tenacity
+
+from muster import assets, timeouts
 from muster.chronicle.chronicle import Chronicle
 from muster.chronicle.history import History
 from muster.chronicle.recorder import Recorder
 from muster.cluster.api import Api
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import NODE, POD
+from muster.cluster.resources import NAMESPACE, NODE, POD
 from muster.errors import HarnessError, NotSupported
 from muster.processes import Process
 from muster.stage.canary import NAME as CANARY_NAMESPACE
@@ -132,8 +134,13 @@ class Stage:
 
     def _start_saboteur(self) -> None:
         command = os.environ.get(_SABOTEUR)
-        if command and self.cluster:
-            directory = self.cluster.directory
-            argv = [*command.split(), str(self.cluster.client_kubeconfig("admin"))]
-            self._saboteur = Process("saboteur", argv, directory=directory, log=directory / "saboteur.log")
-            self._saboteur.start()
+        if not command or self.cluster is None:
+            return
+        directory = self.cluster.directory
+        argv = [*command.split(), str(self.cluster.client_kubeconfig("admin"))]
+        self._saboteur = Process("saboteur", argv, directory=directory, log=directory / "saboteur.log")
+        self._saboteur.start()
+        ready = tenacity.Retrying(
+            wait=tenacity.wait_fixed(0.05), stop=tenacity.stop_after_delay(timeouts.SETTING_UP), reraise=True
+        )
+        ready(self.api.get, NAMESPACE, "saboteur-at-work")

@@ -1,8 +1,10 @@
-"""Kubeconfig files of one cluster, with the credentials inside: a file that can be handed on alone."""
+"""Kubeconfig files of one cluster. Credentials are named, not included.
+
+The official client writes included ones to temporary files of its own, which stay behind when it is killed.
+"""
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from pathlib import Path
@@ -15,17 +17,11 @@ def write_kubeconfig(path: Path, *, server: str, authority: Path, user: str, cer
     document = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": CONTEXT, "cluster": {"server": server, "certificate-authority-data": _data(authority)}}],
-        "users": [
-            {"name": user, "user": {"client-certificate-data": _data(certificate), "client-key-data": _data(key)}}
-        ],
+        "clusters": [{"name": CONTEXT, "cluster": {"server": server, "certificate-authority": str(authority)}}],
+        "users": [{"name": user, "user": {"client-certificate": str(certificate), "client-key": str(key)}}],
         "contexts": [{"name": CONTEXT, "context": {"cluster": CONTEXT, "user": user}}],
         "current-context": CONTEXT,
     }
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         json.dump(document, file, indent=1)
-
-
-def _data(path: Path) -> str:
-    return base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,86 @@
+"""What is seen of one scenario while it runs, until it is a Result. Knows nothing of pytest, which only calls it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from muster.catalogue import Behaviour
+from muster.report.results import Result, StepResult
+from muster.verdicts import Verdict, combined
+
+
+@dataclass
+class Observation:
+    """One scenario in one round: its phases are setup, call and teardown."""
+
+    behaviour: Behaviour
+    title: str
+    node_id: str
+    round: int = 1
+    rounds: int = 1
+    example: str = ""
+    worker: str = "main"
+    _verdicts: dict[str, Verdict] = field(default_factory=dict)
+    _messages: dict[str, str] = field(default_factory=dict)
+    _seconds: dict[str, float] = field(default_factory=dict)
+    _steps: list[StepResult] = field(default_factory=list)
+    _open_step: tuple[str, str, float] | None = None
+
+    @property
+    def inside_a_step(self) -> bool:
+        """A step has begun and nobody has told how it ended."""
+        return self._open_step is not None
+
+    def step_begins(self, keyword: str, text: str) -> None:
+        """A sentence, with the fixtures that it asks for."""
+        self._open_step = (keyword, text, time.monotonic())
+
+    def step_ends(self, verdict: Verdict) -> None:
+        """How the sentence went."""
+        if self._open_step:
+            keyword, text, began = self._open_step
+            self._steps.append(StepResult(keyword, text, str(verdict), round(time.monotonic() - began, 3)))
+            self._open_step = None
+
+    def phase_ends(self, phase: str, verdict: Verdict, message: str, seconds: float) -> None:
+        """How a phase went, with the story or the sentence if it did not pass."""
+        self._verdicts[phase] = verdict
+        self._messages[phase] = message
+        self._seconds[phase] = seconds
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of the phases so far."""
+        return combined(self._verdicts.values())
+
+    def result(self, root: Path) -> Result:
+        """All of it, feature files named from `root`."""
+        return Result(
+            id=self.behaviour.id,
+            level=self.behaviour.level,
+            capabilities=list(self.behaviour.capabilities),
+            title=self.title,
+            verdict=self.verdict,
+            round=self.round,
+            rounds=self.rounds,
+            example=self.example,
+            seconds=round(self._seconds.get("call", 0.0), 3),
+            setup_seconds=round(self._seconds.get("setup", 0.0), 3),
+            teardown_seconds=round(self._seconds.get("teardown", 0.0), 3),
+            message=self._message(),
+            worker=self.worker,
+            judges_the_cluster=self.behaviour.judges_the_cluster,
+            feature=self.behaviour.feature_file.relative_to(root).as_posix(),
+            steps=self._steps,
+            node_id=self.node_id,
+        )
+
+    def _message(self) -> str:
+        """The words of the phases that decided; a failure that an error overruled is not forgotten."""
+        decisive = [self._messages[phase] for phase, verdict in self._verdicts.items() if verdict is self.verdict]
+        overruled = self.verdict is Verdict.ERROR and self._verdicts.get("call") is Verdict.FAILED
+        if overruled:
+            decisive += ["before that the scenario had failed:", self._messages["call"]]
+        return "\n".join(filter(None, decisive))
