@@ -1,9 +1,12 @@
 """Bad requests: one sentence with the fix on standard error, exit code 64, nothing started and nothing written."""
 
+import json
 import socket
 import subprocess
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -93,6 +96,38 @@ def test_a_dead_server_is_the_harness_trouble_and_found_at_once(suite: ToySuite)
     assert f"the API server https://127.0.0.1:{port} (context 'here' of {file}) does not answer" in run.stderr
     assert run.stderr.count("\n") == 1
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "sentence"),
+    [
+        (200, 64, "the cluster answers (Kubernetes v1.99.0), but judging on a cluster that is not Muster's own"),
+        (401, 2, "turns us away: 401 Unauthorized; are its credentials still valid?"),
+        (500, 2, "turns us away: 500"),
+    ],
+)
+def test_a_server_that_answers(suite: ToySuite, status: int, code: int, sentence: str) -> None:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            version = dict.fromkeys(
+                ("major", "minor", "gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform"), "1"
+            )
+            self.wfile.write(json.dumps(version | {"gitVersion": "v1.99.0"}).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Answer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    file = suite.work.parent / "kubeconfig"
+    file.write_text(KUBECONFIG.format(port=server.server_port).replace("https:", "http:"))
+    run = suite.muster("run", "--kubeconfig", str(file))
+    server.shutdown()
+    assert run.returncode == code, run.stderr
+    assert sentence in run.stderr
+    assert run.stderr.count("\n") == 1
 
 
 def test_another_runs_results_are_never_touched(suite: ToySuite) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from muster.processes import Janitor
+from tests.leftovers import carriers, gone, tag_of
 
 PARENT = """
 import pathlib, sys, tempfile, time
@@ -37,34 +38,11 @@ def run_parent(tmp_path: Path, ending: str) -> tuple[subprocess.Popen[str], list
     return parent, [int(word) for word in parent.stdout.readline().split()]
 
 
-def gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 def assert_nothing_is_left(tmp_path: Path, pids: list[int], tag: bytes) -> None:
     deadline = time.monotonic() + 2
     while not all(gone(pid) for pid in pids) or list(tmp_path.iterdir()) or carriers(tag):
         assert time.monotonic() < deadline, f"left: {[p for p in pids if not gone(p)]}, {list(tmp_path.iterdir())}"
         time.sleep(0.01)
-
-
-def tag_of(pid: int) -> bytes:
-    variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    return next(one for one in variables if one.startswith(b"MUSTER_JANITOR_TAG="))
-
-
-def carriers(tag: bytes) -> list[int]:
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if tag in (process / "environ").read_bytes().split(b"\0"):
-                found.append(int(process.name))
-        except OSError:
-            continue
-    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -129,6 +107,13 @@ def test_a_forked_copy_does_not_keep_the_janitor_waiting(tmp_path: Path) -> None
     while directory.exists():
         assert time.monotonic() < deadline, "the janitor waits for the forked copy"
         time.sleep(0.01)
+
+
+def test_we_go_on_when_somebody_killed_the_janitor(tmp_path: Path) -> None:
+    janitor = Janitor()
+    os.kill(janitor.pid, signal.SIGKILL)
+    janitor._helper.wait()
+    janitor.remember_directory(tmp_path)
 
 
 def test_one_janitor_per_process() -> None:

@@ -94,10 +94,8 @@ def test_no_containers_for_step_definitions(suite: ToySuite) -> None:
     names = set()
     for file in (suite.latest / "allure").glob("*-container.json"):
         container = json.loads(file.read_text())
-        names |= {
-            each["name"].partition("::")[0] for each in container.get("befores", []) + container.get("afters", [])
-        }
-    assert names == {"scene", "broken_teardown"}
+        names |= {each["name"] for each in container.get("befores", []) + container.get("afters", [])}
+    assert names == {"scene", "broken_teardown", "broken_teardown: clean-up"}
 
 
 def test_the_environment_is_shown(suite: ToySuite) -> None:

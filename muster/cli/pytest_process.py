@@ -52,8 +52,10 @@ class PytestProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(0 if self._process.poll() is not None else STOP)
+        if self._process.poll() is None:  # something went wrong on our side: it still may clean up
+            self.interrupt()
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP)
         self.kill()
         self._process.wait()
         os.close(self._lifeline)

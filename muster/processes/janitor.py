@@ -8,6 +8,7 @@ moment between fork and announcement in which a child could be missed, and no pr
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
@@ -71,7 +72,8 @@ class Janitor:
         self._tell("forget", path)
 
     def _tell(self, verb: str, path: Path) -> None:
-        os.write(self._pipe, f"{verb} {path}\0".encode())
+        with contextlib.suppress(BrokenPipeError):  # somebody killed it: we go on without a net
+            os.write(self._pipe, os.fsencode(f"{verb} {path}\0"))
 
 
 def _drop_inherited_pipe() -> None:

@@ -37,7 +37,7 @@ _STATUS = {
     Verdict.SKIPPED: Status.SKIPPED,
 }
 _SEVERITY = {"must": "critical", "should": "normal", "may": "minor"}
-_OWN_FIXTURES = ("pytestbdd_", "_pytest_bdd_", "muster_round", "behaviour", "request")
+_OWN_FIXTURES = ("pytestbdd_", "_pytest_bdd_", "muster_round", "behaviour", "requirement", "request", "pytestconfig")
 _REPLACED_LABELS = {LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE, LabelType.TAG, "package"}
 
 
@@ -86,8 +86,11 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
     @allure_commons.hookimpl  # type: ignore[untyped-decorator]
     def report_container(self, container: TestResultContainer) -> None:
         """Called by Allure when a fixture is gone: only those that say something about the scenario are kept."""
-        told = [*container.befores, *container.afters]
-        if any(not (fixture.name or "").startswith(_OWN_FIXTURES) for fixture in told):
+        container.befores = [fixture for fixture in container.befores if _tells(fixture.name)]
+        container.afters = [fixture for fixture in container.afters if _tells(fixture.name)]
+        for fixture in container.afters:
+            fixture.name = f"{fixture.name.partition('::')[0]}: clean-up"
+        if container.befores or container.afters:
             self._report_item(container)
 
     def _rewrite(self, shown: TestResult, behaviour: Behaviour, result: Result) -> None:
@@ -124,6 +127,11 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
 
     def _attach(self, body: str, name: str, kind: AttachmentType) -> None:
         allure_commons.plugin_manager.hook.attach_data(body=body, name=name, attachment_type=kind, extension=None)
+
+
+def _tells(fixture: str) -> bool:
+    """Not for pytest's and our own fixtures, nor for the finalisers that pytest puts between dependent fixtures."""
+    return not fixture.startswith(_OWN_FIXTURES) and not fixture.endswith("::<lambda>")
 
 
 def _parameters(result: Result) -> list[Parameter]:

@@ -112,7 +112,8 @@ def _print_table(console: Console, lines: Sequence[Row]) -> None:
 
 
 def _print_durations(console: Console, results: Sequence[Result], slowest: int) -> None:
-    ranked = sorted(results, key=_total_seconds, reverse=True)[: max(slowest, 0)]
+    slowest_rounds = {result.name: result for result in sorted(results, key=_total_seconds)}
+    ranked = sorted(slowest_rounds.values(), key=_total_seconds, reverse=True)[: max(slowest, 0)]
     if not ranked:
         return
     console.print(Text("\nwhere the time goes", style="bold"))

@@ -83,6 +83,7 @@ class LocalCluster:
     def start(self) -> Connection:
         """Start everything and return when pods can be created; on any trouble nothing is left behind."""
         binaries = assets.ensure(BINARIES, say=self._say)
+        self.processes.clear()  # of an earlier start
         try:
             self._prepare_directory()
             self._start_processes(binaries)

@@ -1,0 +1,79 @@
+"""What is seen while a run lasts, on a terminal and when messages go astray."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from muster import progress
+from tests.toy_suite import feature, make_toy_suite, scenario
+
+
+def run_on_a_terminal(command: list[str], cwd: Path, environment: dict[str, str]) -> str:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(command, cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            seen += os.read(ours, 65536)
+        except OSError:  # the other side is closed
+            break
+    process.wait()
+    return seen.decode()
+
+
+def test_a_terminal_shows_what_each_scenario_waits_for(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path)
+    suite.write(
+        feature(scenario("PRE-01", "Then it is violated"), scenario("PRE-02", "When it takes 2.0 s", "Then it holds"))
+    )
+    environment = suite.environment(TERM="xterm", NO_COLOR="1")
+    del environment["COLUMNS"]
+    started = time.monotonic()
+    seen = run_on_a_terminal([sys.executable, "-m", "muster", "run"], suite.work, environment)
+    seconds = time.monotonic() - started
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
+    assert 'waits 1 s for "urgent" to run  Title of PRE-02' in text
+    assert re.search(r"1/2  \d+ s  1 failed or broken", text)
+    assert text.index("PRE-01   failed") < text.index("PRE-02  must")
+    pictures = len(re.findall(r"\d/2  \d+ s", text))
+    assert 4 <= pictures <= 5 * seconds + 2
+
+
+def test_nobody_listening_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(progress.ENVIRONMENT_VARIABLE, raising=False)
+    progress.send("starts", id="PRE-01")
+    monkeypatch.setenv(progress.ENVIRONMENT_VARIABLE, "@nobody-is-there")
+    with progress.waiting("something"):
+        pass
+
+
+def test_a_full_socket_never_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    receiver, address = progress.listener()
+    monkeypatch.setenv(progress.ENVIRONMENT_VARIABLE, address)
+    started = time.monotonic()
+    for _ in range(5000):
+        progress.send("waits", text="x" * 100)
+    assert time.monotonic() - started < 5
+    receiver.close()
+
+
+def test_waits_nest(monkeypatch: pytest.MonkeyPatch) -> None:
+    receiver, address = progress.listener()
+    monkeypatch.setenv(progress.ENVIRONMENT_VARIABLE, address)
+    with progress.waiting("outer"), progress.waiting("inner"):
+        pass
+    receiver.settimeout(1)
+    texts = [re.search(rb'"text": "(\w*)"', receiver.recv(1000)) for _ in range(4)]
+    assert [match[1] for match in texts if match] == [b"outer", b"inner", b"outer", b""]
+    receiver.close()
