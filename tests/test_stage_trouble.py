@@ -9,7 +9,7 @@ import pytest
 from muster.chronicle.facts import runs
 from muster.chronicle.preemptions import nobody_preempted
 from muster.chronicle.questions import eventually
-from muster.errors import BehaviourViolated, HarnessError, NotSupported
+from muster.errors import BehaviourViolated, HarnessError
 from muster.stage import Scene, Stage
 from muster.subject.requests import NodeRequest, PodRequest
 
@@ -72,12 +72,6 @@ def test_a_scheduler_that_does_not_do_it_fails_with_a_story(stage: Stage) -> Non
     assert "nearest  large waits (asks 2 GPU at priority 10): 0/2 nodes are available" in story
     assert "muster run --scheduler kube-scheduler --only PRE-01 --keep" in story
     stage.strike(scene)
-
-
-def test_what_is_not_claimed_is_not_supported(stage: Stage) -> None:
-    stage.require(["preemption"])
-    with pytest.raises(NotSupported, match="kube-scheduler does not claim gangs"):
-        stage.require(["preemption", "gangs"])
 
 
 def test_nothing_is_left_behind_by_scenes(stage: Stage) -> None:

@@ -82,6 +82,7 @@ def _selected(args: argparse.Namespace) -> Sequence[Behaviour]:
     from muster.selection import select
 
     chosen, _ = subject.choose(args.scheduler)
+    args.scheduler = subject.full_name(args.scheduler)  # pytest will run in another directory
     catalogue = read_features(suite_root() / "features")
     if problems := lint(catalogue, claims=chosen.claims):
         raise HarnessError("\n  ".join(["the features have mistakes:", *map(str, problems)]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import tenacity
 
@@ -16,7 +16,7 @@ from muster.chronicle.recorder import Recorder
 from muster.cluster.api import Api
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import NAMESPACE, NODE, POD
-from muster.errors import HarnessError, NotSupported
+from muster.errors import HarnessError
 from muster.processes import Process
 from muster.stage.canary import NAME as CANARY_NAMESPACE
 from muster.stage.canary import Canary
@@ -62,13 +62,6 @@ class Stage:
         assert self.cluster is not None
         self.cluster.check()
         self.subject.check()
-
-    def require(self, capabilities: Iterable[str]) -> None:
-        """What the scheduler does not claim is not held against it."""
-        subject, _ = self._choice
-        unclaimed = [capability for capability in capabilities if capability not in subject.claims]
-        if unclaimed:
-            raise NotSupported(f"{subject.name} does not claim {', '.join(unclaimed)}")
 
     def scene(self, requirement: str) -> Scene:
         """A clean scene: fresh namespace, empty history, and a canary that proves the scheduler is ready for it."""
