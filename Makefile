@@ -46,7 +46,7 @@ run: env
 	@.venv/bin/muster run $(ARGS)
 
 test: env assets
-	.venv/bin/python -m pytest tests -q
+	.venv/bin/python -m pytest tests -q -n 2
 
 lint: env
 	.venv/bin/ruff check

@@ -27,26 +27,47 @@ _LINKING = 0.04  # the share of a cold build that even a warm one has to do agai
 
 
 def build(component: Component, binaries: Sequence[str], go: golang.Go, work: Path, say: Callable[[str], None]) -> None:
-    """Put the binaries into `work`, all built by one `go build`."""
+    """Put the binaries into `work`; those that are called like their packages are built by one `go build`."""
     progress = _Progress(f"{', '.join(binaries)} {component.version}", component.cpu_seconds, say)
-    packages = [component.packages[binary] for binary in binaries]
     tags = f"-tags={','.join(component.build['tags'])}"
     ldflags = f"-ldflags={' '.join(component.build['ldflags'])}"
-    # Into a directory, go names a binary after its package, which suits kubernetes; etcd's package is called "server".
-    target = str(work / binaries[0]) if len(binaries) == 1 else f"{work}{os.sep}"
     with cache.writing():
-        (work / "tmp").mkdir()
+        (work / "tmp").mkdir(exist_ok=True)
+    packages = [component.packages[binary] for binary in binaries]
     listing = ["list", "-deps", "-f", "{{if .Stale}}stale{{else}}fresh{{end}}", tags, *packages]
     _run(go, listing, component, work / "tmp", progress.hear_of_package, progress)
     progress.begin(go, len(binaries))
-    _run(
-        go,
-        ["build", "-v", tags, ldflags, "-o", target, *packages],
-        component,
-        work / "tmp",
-        progress.compiled,
-        progress,
-    )
+    for target, together in _targets(component, binaries, work):
+        arguments = ["build", "-v", tags, ldflags, "-o", target, *together]
+        _run(go, arguments, component, work / "tmp", progress.compiled, progress)
+
+
+def _targets(component: Component, binaries: Sequence[str], work: Path) -> list[tuple[str, list[str]]]:
+    """Into a directory, go names a binary after its package. That suits kubernetes; etcd's is called "server"."""
+    alike = [name for name in binaries if component.packages[name].endswith(f"/{name}")]
+    if len(alike) < 2:
+        alike = []
+    targets = [(f"{work}{os.sep}", [component.packages[name] for name in alike])] if alike else []
+    return targets + [(str(work / name), [component.packages[name]]) for name in binaries if name not in alike]
+
+
+def gather(component: Component, files: Sequence[str], go: golang.Go, work: Path, say: Callable[[str], None]) -> None:
+    """Put files of the component's module into `work`, several of them joined as YAML documents."""
+    progress = _Progress(f"{', '.join(files)} {component.version}", 0, say)
+    with cache.writing():
+        (work / "tmp").mkdir(exist_ok=True)
+    lines: list[str] = []
+    _run(go, ["mod", "download", component.module], component, work / "tmp", lambda _: None, progress)
+    _run(go, ["list", "-m", "-f", "{{.Dir}}", component.module], component, work / "tmp", lines.append, progress)
+    for name in files:
+        found = sorted(Path(lines[-1]).glob(component.files[name]))
+        if not found:
+            raise HarnessError(
+                f"{component.module} {component.version} has no {component.files[name]}:"
+                f" correct {component.directory}/component.toml."
+            )
+        with cache.writing():
+            (work / name).write_text("\n---\n".join(file.read_text() for file in found))
 
 
 class _Progress:

@@ -42,6 +42,8 @@ class Component:
     directory: Path
     build: dict[str, Any]
     packages: dict[str, str]  # binary -> Go package
+    module: str  # the Go module that carries the files below
+    files: dict[str, str]  # name in the cache -> files of the module, joined to one (CRDs, configurations)
     downloads: dict[str, Download]  # binary -> the release file for this machine, if there is one
 
     @property
@@ -56,7 +58,8 @@ class Component:
         digest = hashlib.sha256()
         for file in ("go.mod", "go.sum"):
             digest.update(hashlib.sha256((self.directory / file).read_bytes()).digest())
-        digest.update(json.dumps([self.build, self.packages, platform.machine()], sort_keys=True).encode())
+        recipe = [self.build, self.packages, platform.machine(), *([self.files] if self.files else [])]
+        digest.update(json.dumps(recipe, sort_keys=True).encode())
         return digest.hexdigest()[:20]
 
     def is_version_of(self, output: str) -> bool:
@@ -75,14 +78,14 @@ def components() -> list[Component]:
     return [_read(file) for file in sorted(suite.toolchain().glob("*/component.toml"))]
 
 
-def component_of(binary: str) -> Component:
-    """The component that a binary belongs to."""
+def component_of(name: str) -> Component:
+    """The component that a binary, or a file that comes with it, belongs to."""
     known = components()
     for component in known:
-        if binary in component.packages:
+        if name in component.packages or name in component.files:
             return component
     names = ", ".join(sorted(name for component in known for name in component.packages))
-    raise UsageError(f"There is no binary {binary!r} to be had: choose from {names}.")
+    raise UsageError(f"There is no binary {name!r} to be had: choose from {names}.")
 
 
 def _read(file: Path) -> Component:
@@ -97,6 +100,8 @@ def _read(file: Path) -> Component:
         directory=file.parent,
         build=table["build"],
         packages={name: binary["package"] for name, binary in binaries.items()},
+        module=table.get("files", {}).get("module", ""),
+        files=table.get("files", {}).get("paths", {}),
         downloads={
             name: Download(megabytes=binary["download_mb"], **binary["downloads"][architecture])
             for name, binary in binaries.items()

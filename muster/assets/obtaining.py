@@ -91,8 +91,17 @@ def _build_all(
 ) -> dict[str, Path]:
     go = golang.ensure(component.go_needed, say)
     start = time.monotonic()
-    builds.build(component, binaries, go, work, say)
+    key = f"built-{component.fingerprint}-go{go.version}"
     had: dict[str, Path] = {}
+    files = [name for name in binaries if name in component.files]
+    if files:
+        builds.gather(component, files, go, work, say)
+        source = f"taken from the module {component.module}"
+        had |= {name: cache.store(work / name, key, source=source) for name in files}
+    binaries = [name for name in binaries if name not in files]
+    if not binaries:
+        return had
+    builds.build(component, binaries, go, work, say)
     for binary in binaries:
         answer = places.ask_version(work / binary)
         if not component.is_version_of(answer):
@@ -100,7 +109,6 @@ def _build_all(
                 f"{binary} was built, but answers --version with {answer.strip()[:80]!r} "
                 f"instead of {component.answers!r}: correct {component.directory}/component.toml."
             )
-        key = f"built-{component.fingerprint}-go{go.version}"
         had[binary] = cache.store(work / binary, key, source=f"built with Go {go.version}")
     say(f"{', '.join(binaries)} {component.version}: built in {time.monotonic() - start:.0f} s")
     return had

@@ -21,7 +21,11 @@ def node_manifest(request: NodeRequest) -> dict[str, Any]:
         "kind": "Node",
         "metadata": {"name": request.name, "labels": {"kubernetes.io/hostname": request.name, **request.labels}},
         "spec": {"taints": [taint_manifest(taint) for taint in request.taints]},
-        "status": {"capacity": offers, "allocatable": offers},
+        "status": {
+            "capacity": offers,
+            "allocatable": offers,
+            "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+        },
     }
 
 

@@ -1,0 +1,28 @@
+"""The product itself: every behaviour, judged on the real kube-scheduler, as a user would run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from muster.catalogue import read_features
+from muster.suite import suite_root
+
+pytestmark = pytest.mark.plane
+
+
+def test_kube_scheduler_passes_every_behaviour_that_it_claims(tmp_path: Path) -> None:
+    results, junit = tmp_path / "results", tmp_path / "junit.xml"
+    command = [sys.executable, "-m", "muster", "run", "--results", str(results), "--junit", str(junit)]
+    outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    lines = (results / "results.jsonl").read_text().splitlines()
+    verdicts = {one["id"]: one["verdict"] for one in map(json.loads, lines)}
+    assert set(verdicts) == {each.id for each in read_features(suite_root() / "features").behaviours}
+    assert {verdict for verdict in verdicts.values() if verdict != "not-supported"} == {"passed"}
+    assert junit.is_file()
+    assert list((results / "allure").glob("*-result.json"))
