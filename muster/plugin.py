@@ -72,10 +72,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _claims(config: pytest.Config) -> Collection[str]:
     try:
-        chosen, _ = subject.choose(config.getoption("--muster-scheduler"))
+        chosen, configuration = subject.choose(config.getoption("--muster-scheduler"))
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    return chosen.claims
+    return chosen.claims(configuration)
 
 
 def _configure_allure(config: pytest.Config, results: Path | None) -> None:

@@ -8,6 +8,7 @@ from muster.chronicle.preemptions import (
     no_victim_could_stay,
     nobody_preempted,
     nothing_else_disturbed,
+    preempted_for,
 )
 from muster.chronicle.quantities import readable, thousandths
 from muster.chronicle.questions import Question, Verdict, all_of, at, before, eventually, never
@@ -76,12 +77,16 @@ def test_exactly_one_preempted(victims: tuple[str, ...], verdict: Verdict) -> No
     assert asked(exactly_preempted(("left", "right"), 1, "urgent"), tale) is verdict
 
 
-def test_a_preemption_without_a_tie_is_not_enough() -> None:
-    tale = full_node().pod("urgent", 1, 100).mark("left").delete("left")
+def test_a_preemption_is_tied_to_its_preemptor_unless_an_event_says_otherwise() -> None:
     question = exactly_preempted(("left", "right"), 1, "urgent")
-    assert asked(question, tale) is OPEN
-    assert asked(question, tale.event("left", "Preempted", "Preempted by pod uid-other on node gpu-1")) is OPEN
-    assert asked(question, tale.event("left", "Preempted", "Preempted", related="urgent")) is YES
+    tale = full_node().pod("urgent", 1, 100).pod("other", 1, 100).mark("left").delete("left")
+    assert asked(question, tale) is YES
+    assert asked(eventually(preempted_for("left", "urgent")), tale) is OPEN
+    assert asked(question, tale.event("left", "Preempted", "Preempted by pod uid-other on node gpu-1")) is NO
+    named = full_node().pod("urgent", 1, 100).mark("left").event("left", "Preempted", "Preempted", related="urgent")
+    assert asked(question, named) is YES
+    assert asked(eventually(preempted_for("left", "urgent")), named) is YES
+    assert asked(question, full_node().mark("left").delete("left").pod("urgent", 1, 100)) is NO
 
 
 def test_more_victims_than_needed_tells_when_it_was_enough() -> None:

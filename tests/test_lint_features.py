@@ -106,4 +106,6 @@ def test_the_features_of_the_suite_itself_are_clean() -> None:
     from muster.suite import suite_root
 
     catalogue = read_features(suite_root() / "features")
-    assert lint(catalogue, claims=subject.choose(subject.DEFAULT)[0].claims) == []
+    for name in subject.names():
+        kind, configuration = subject.choose(name)
+        assert lint(catalogue, claims=kind.claims(configuration)) == []

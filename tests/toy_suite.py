@@ -93,7 +93,7 @@ def _(path):
 """
 
 
-CLAIMED = " ".join(f"@{capability}" for capability in subject.choose("kube-scheduler")[0].claims)
+CLAIMED = " ".join(f"@{capability}" for capability in subject.choose("kube-scheduler")[0].claims("default"))
 
 
 def feature(*scenarios: str, title: str = "Toys", tags: str = CLAIMED) -> str:

@@ -97,12 +97,17 @@ class Chronicle:
 
     def _watch_through_quiet(self, question: Question) -> None:
         needed = max(timeouts.QUIET_MINIMUM, self.longest_backoff)
+        deadline = time.monotonic() + needed + timeouts.BEHAVIOUR
         with waiting(f"that it stays so: {question.wanted}"), self.history.changed:
             while (left := self.history.last_stir + needed - time.monotonic()) > 0:
                 self._trustworthy()
                 answer = question.ask(self.history)
                 if answer.verdict is not Verdict.YES:
                     raise self._violated(question, answer)
+                if time.monotonic() > deadline:
+                    raise self._violated(
+                        question, Answer(Verdict.NO, "pods come and go without end: it does not settle")
+                    )
                 self.history.changed.wait(min(left, _HEALTH_EVERY))
 
     def _broken(self, invariants: tuple[Invariant, ...]) -> list[str]:

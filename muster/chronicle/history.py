@@ -23,9 +23,10 @@ class History:
         self.namespace = namespace
         self.ordered = ordered  # True: one etcd of ours, resourceVersions order all kinds
         self.began = time.monotonic()
-        self.last_stir = self.began  # when a pod or node last changed, canaries left out
+        self.last_stir = self.began  # when a pod last reached a milestone or a node changed, canaries left out
         self.changed = threading.Condition(threading.RLock())
         self.records: dict[str, list[Record]] = {kind: [] for kind in KINDS}
+        self._things: dict[tuple[str, str, str], list[Record]] = {}  # by kind, namespace and name
         self.removed_on_purpose: set[str] = set()  # uids of pods that the scenario itself deleted
         self.gaps: list[str] = []  # kinds of which something may have gone unseen
         self._pods: dict[str, PodLife] = {}
@@ -45,18 +46,21 @@ class History:
             self.changed.notify_all()
 
     def _note(self, record: Record) -> None:
-        self.records[record.kind].append(record)
+        self.records.setdefault(record.kind, []).append(record)
         if record.kind == "Pod":
             uid = record.object.metadata.uid
             life = self._pods.get(uid)
             if life is None:
                 life = self._pods[uid] = self._by_name[record.key] = PodLife.begin(record)
+            before = life.milestones if life.states else None
             life.add(record)
-            self._stir(record, canary=life.is_canary)
+            self._stir(record, canary=life.is_canary or life.milestones == before)
         elif record.kind == "Node":
             name = record.object.metadata.name
             self.nodes.setdefault(name, NodeLife(name)).add(record)
             self._stir(record, canary=ROLE_LABEL in record.object.metadata.labels)
+        elif record.kind != "Event":
+            self._things.setdefault((record.kind, *record.key), []).append(record)
 
     def _stir(self, record: Record, *, canary: bool) -> None:
         if not canary:
@@ -85,6 +89,10 @@ class History:
             assert isinstance(event, Event)
             if reason in (None, event.reason) and about in (None, event.involved_object.uid):
                 yield record.moment, event
+
+    def thing(self, kind: str, name: str) -> list[Record]:
+        """A scheduler's own object through its changes, from the scenario's namespace or from none."""
+        return self._things.get((kind, self.namespace, name)) or self._things.get((kind, "", name), [])
 
     @property
     def now(self) -> Moment:

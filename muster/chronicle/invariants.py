@@ -11,7 +11,7 @@ from collections.abc import Callable
 from muster.chronicle.history import History
 from muster.chronicle.lifelines import PodLife
 from muster.chronicle.objects import Node, Pod, Taint, Toleration
-from muster.chronicle.preemptions import free_on, tied_to, victims
+from muster.chronicle.preemptions import free_on, named_by_events, victims
 from muster.chronicle.quantities import readable
 from muster.chronicle.records import Moment
 
@@ -41,7 +41,7 @@ def no_victim_is_as_important(history: History) -> list[str]:
     return [
         f"{victim.name} (priority {victim.priority}) was preempted for {pod.name} (priority {pod.priority})"
         for victim in victims(history)
-        for pod in beneficiaries(history, victim)
+        for pod in named_by_events(history, victim)
         if victim.priority >= pod.priority
     ]
 
@@ -68,7 +68,7 @@ def no_eviction_is_in_vain(history: History) -> list[str]:
     """In the end every eviction has helped somebody: bound, gone, overtaken, or waiting for a victim to leave."""
     broken = []
     for victim in victims(history):
-        served = beneficiaries(history, victim)
+        served = named_by_events(history, victim)
         if not served or victim.gone is None or any(_is_settled(history, pod) for pod in served):
             continue
         broken.append(f"{victim.name} was evicted for {served[0].name}, which is still not placed")
@@ -77,12 +77,6 @@ def no_eviction_is_in_vain(history: History) -> list[str]:
 
 AT_EVERY_THEN: tuple[Invariant, ...] = (no_node_is_overcommitted, no_victim_is_as_important, no_pod_ignores_a_taint)
 AT_THE_END: tuple[Invariant, ...] = (*AT_EVERY_THEN, no_eviction_is_in_vain)
-
-
-def beneficiaries(history: History, victim: PodLife) -> list[PodLife]:
-    """The pods that the victim's events name."""
-    said = [event for _, event in history.events("Preempted", about=victim.uid)]
-    return [pod for pod in history.pods if any(tied_to(event, pod) for event in said)]
 
 
 def tolerated(taint: Taint, pod: Pod) -> bool:

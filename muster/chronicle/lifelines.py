@@ -66,6 +66,11 @@ class PodLife:
             return False
         return self.let_go is None or self.let_go > moment
 
+    @property
+    def milestones(self) -> tuple[Moment | None, ...]:
+        """What has become of it. Words and nominations may flap without end; these do not."""
+        return self.bound, self.running, self.ended, self.deleting, self.gone
+
     def add(self, record: Record) -> None:
         pod, moment = record.object, record.moment
         assert isinstance(pod, Pod)

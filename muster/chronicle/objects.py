@@ -5,6 +5,8 @@ The full object stays beside them as bytes (see records.py): decoding 3 % of a p
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
@@ -131,4 +133,12 @@ class Event(msgspec.Struct, rename="camel"):
     related: Reference | None = None
 
 
-Object = Pod | Node | Event
+class Thing(msgspec.Struct):
+    """An object of a scheduler's own kind (a gang, a queue): its dialect knows what the fields mean."""
+
+    metadata: Meta
+    spec: dict[str, Any] = {}
+    status: dict[str, Any] = {}
+
+
+Object = Pod | Node | Event | Thing

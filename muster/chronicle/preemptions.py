@@ -38,6 +38,12 @@ def tied_to(event: Event, preemptor: PodLife) -> bool:
     return preemptor.uid in words or f"{preemptor.namespace}/{preemptor.name}" in words
 
 
+def named_by_events(history: History, victim: PodLife) -> list[PodLife]:
+    """The pods that the victim's events name as its preemptors. Not every scheduler names them (PRE-15 judges that)."""
+    said = [event for _, event in history.events("Preempted", about=victim.uid)]
+    return [pod for pod in history.pods if any(tied_to(event, pod) for event in said)]
+
+
 def preempted_for(victim: str, preemptor: str) -> Fact:
     """The event that ties a victim to its preemptor has been seen."""
 
@@ -65,9 +71,12 @@ def exactly_preempted(candidates: tuple[str, ...], count: int, by: str) -> Quest
         if len(gone) < count:
             return Answer(Verdict.OPEN, _tell(history, gone, by))
         preemptor = history.pod(by)
-        untied = [life for life in gone if not (preemptor and preempted_event(history, life, preemptor))]
-        if untied:
-            return Answer(Verdict.OPEN, f"{_names(untied)} preempted, but no event ties it to {by}")
+        for life in gone:
+            others = [pod.name for pod in named_by_events(history, life) if pod is not preemptor]
+            if others:
+                return Answer(Verdict.NO, f"{life.name} was preempted for {', '.join(others)}")
+            if preemptor is None or (life.marked and life.marked < preemptor.created):
+                return Answer(Verdict.NO, f"{life.name} was preempted before {by} was there")
         return Answer(Verdict.YES, _tell(history, gone, by))
 
     return Question(wanted, ask, (*candidates, by))

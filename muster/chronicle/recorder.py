@@ -17,7 +17,7 @@ import urllib3
 
 from muster import timeouts
 from muster.chronicle.history import History
-from muster.chronicle.objects import Event, Node, Object, Pod
+from muster.chronicle.objects import Event, Node, Object, Pod, Thing
 from muster.chronicle.records import Moment, Record
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import EVENT, NODE, POD, Resource
@@ -59,7 +59,7 @@ class KindRecorder(threading.Thread):
     def __init__(self, api: Api, resource: Resource, into: Recorder) -> None:
         super().__init__(name=f"record-{resource.plural}", daemon=True)
         self._api, self._resource, self._into = api, resource, into
-        self._decode = msgspec.json.Decoder(_TYPES[resource.kind]).decode
+        self._decode = msgspec.json.Decoder(_TYPES.get(resource.kind, Thing)).decode
         self._change = msgspec.json.Decoder(_Change).decode
         self._known: dict[tuple[str, str], Record] = {}
         self._stopping = threading.Event()

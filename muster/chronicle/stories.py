@@ -22,7 +22,7 @@ def tell(
     lines = [_line("wanted", wanted), _line("seen", seen)]
     if nearest:
         lines.append(_line("nearest", nearest))
-    concerned = [life for name in about if (life := history.pod(name))]
+    concerned = [life for name in about if (life := history.pod(name))] or _waiting(history)
     told = [f"{life.name} {describe_life(history, life)}" for life in concerned]
     lines += [_line("pod", sentence) for sentence in told if sentence != nearest]
     lines += _indent("nodes", node_table(history, concerned))
@@ -31,9 +31,13 @@ def tell(
     return "\n".join(lines)
 
 
+def _waiting(history: History) -> list[PodLife]:
+    return [life for life in history.pods if not life.bound and not life.deleting]
+
+
 def node_table(history: History, concerned: list[PodLife]) -> list[str]:
     """Free against asked, node by node, and who sits there."""
-    waiting = [life for life in concerned if life.bound is None and life.gone is None]
+    waiting = [life for life in _waiting(history) if life in concerned]
     resources = _interesting(history, concerned)
     rows = [["node", *(f"{_short(name)} free/all" for name in resources), "taints", "held by"]]
     nodes = [life for life in history.nodes.values() if life.gone is None and not _is_canary_node(life)]

@@ -43,7 +43,7 @@ def _ensure_binaries(scheduler: str) -> None:
     from muster.assets import CONTROL_PLANE, ensure
 
     chosen, _ = subject.choose(scheduler)
-    needed = list(dict.fromkeys((*CONTROL_PLANE, *chosen.binaries)))
+    needed = list(dict.fromkeys((*CONTROL_PLANE, *chosen.assets)))
     ensure(needed, say=lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
 
 

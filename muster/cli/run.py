@@ -81,10 +81,10 @@ def _selected(args: argparse.Namespace) -> Sequence[Behaviour]:
     from muster.lint import lint
     from muster.selection import select
 
-    chosen, _ = subject.choose(args.scheduler)
+    chosen, configuration = subject.choose(args.scheduler)
     args.scheduler = subject.full_name(args.scheduler)  # pytest will run in another directory
     catalogue = read_features(suite_root() / "features")
-    if problems := lint(catalogue, claims=chosen.claims):
+    if problems := lint(catalogue, claims=chosen.claims(configuration)):
         raise HarnessError("\n  ".join(["the features have mistakes:", *map(str, problems)]))
     behaviours = select(catalogue.behaviours, only=args.only, tags=args.tags, words=args.words)
     if not behaviours:

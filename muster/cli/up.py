@@ -72,9 +72,12 @@ def _add_nodes(cluster: LocalCluster, nodes: int, gpus: int) -> None:
 
 def _start_scheduler(cluster: LocalCluster, kind: type[Subject], configuration: str) -> Subject:
     from muster import assets
+    from muster.subject import Workplace
 
-    binaries = assets.ensure(kind.binaries, say=_say)
-    subject = kind(configuration, cluster.directory, cluster.client_kubeconfig("scheduler"), binaries)
+    files = assets.ensure(kind.assets, say=_say)
+    kubeconfigs = (cluster.client_kubeconfig("admin"), cluster.client_kubeconfig("scheduler"))
+    subject = kind(configuration, Workplace(cluster.directory, *kubeconfigs, files))
+    subject.install(cluster.connection.api)
     subject.start()
     return subject
 
@@ -85,7 +88,8 @@ def _introduce(cluster: LocalCluster, nodes: int, gpus: int, subject: Subject | 
     if subject is None:
         _say("  no scheduler: pods stay Pending until you bind them or start one")
     else:
-        _say(f"  {subject.name:<24} pid {subject.process.pid}")
+        for process in subject.processes:
+            _say(f"  {process.name:<24} pid {process.pid}")
     _say(f"  {nodes} nodes with {gpus} GPUs each; logs in {cluster.directory}")
     _say("in another terminal (ctrl-C here ends it all):")
     sys.stdout.write(f"export KUBECONFIG={cluster.client_kubeconfig('admin')}\n")
@@ -95,7 +99,7 @@ def _introduce(cluster: LocalCluster, nodes: int, gpus: int, subject: Subject | 
 def _wait(cluster: LocalCluster, subject: Subject | None) -> None:
     from muster.processes import first_to_end
 
-    processes = [*cluster.processes.values(), *([subject.process] if subject else [])]
+    processes = [*cluster.processes.values(), *(subject.processes if subject else ())]
     first_to_end(processes, None)
     cluster.check()
     if subject is not None:

@@ -35,11 +35,15 @@ NAMESPACE = Resource("v1", "Namespace", "namespaces", namespaced=False)
 SERVICE_ACCOUNT = Resource("v1", "ServiceAccount", "serviceaccounts")
 PRIORITY_CLASS = Resource("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", namespaced=False)
 DISRUPTION_BUDGET = Resource("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
+DEFINITION = Resource(
+    "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
+)
+VOLCANO_GROUP = Resource("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups")
+VOLCANO_QUEUE = Resource("scheduling.volcano.sh/v1beta1", "Queue", "queues", namespaced=False)
+KOORDINATOR_GROUP = Resource("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups")
+KOORDINATOR_DEVICE = Resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
 
-_KNOWN = {
-    (resource.api_version, resource.kind): resource
-    for resource in (POD, NODE, EVENT, NAMESPACE, SERVICE_ACCOUNT, PRIORITY_CLASS, DISRUPTION_BUDGET)
-}
+_KNOWN = {(one.api_version, one.kind): one for one in list(globals().values()) if isinstance(one, Resource)}
 
 
 def resource_of(manifest: Mapping[str, Any]) -> Resource:

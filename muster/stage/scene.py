@@ -14,7 +14,8 @@ from muster.chronicle.chronicle import Chronicle
 from muster.chronicle.facts import ended, gone, runs
 from muster.chronicle.questions import Answer, Question, Verdict, all_of, eventually
 from muster.cluster.api import Api, ApiRefused
-from muster.cluster.resources import NAMESPACE, NODE, POD
+from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
+from muster.stage.groups import Groups
 from muster.stage.nodes import node_manifest, taint_manifest
 from muster.subject import Subject
 from muster.subject.requests import NodeRequest, PodRequest, Taint
@@ -32,6 +33,8 @@ class Scene:
         self._nodes: list[str] = []
         self._nodes_are_news = False  # the scheduler may not have seen the newest nodes yet
         self._classes: dict[tuple[int, bool], str] = {}
+        self._beside: list[dict[str, Any]] = []  # objects that the subject wants beside nodes
+        self.groups = Groups(self)
 
     def add_nodes(self, requests: Iterable[NodeRequest]) -> None:
         """Create nodes and wait until they are ready."""
@@ -39,8 +42,21 @@ class Scene:
         for request in wanted:
             self._nodes.append(request.name)
             self.api.create(node_manifest(request))
+            for manifest in self.subject.dialect.beside(request):
+                self.api.ensure(manifest)
+                self._beside.append(manifest)
         self.chronicle.staged(_nodes_ready([request.name for request in wanted]))
         self._nodes_are_news = True
+
+    def touch(self) -> None:
+        """Something was changed just now."""
+        self.acted = time.monotonic()
+
+    def create(self, manifest: dict[str, Any]) -> None:
+        """An object of the subject's own kind."""
+        self._let_nodes_be_seen()
+        self.api.create(manifest)
+        self.touch()
 
     def next_node_name(self) -> str:
         return f"gpu-{len(self._nodes) + 1}"
@@ -51,12 +67,10 @@ class Scene:
 
     def submit(self, *requests: PodRequest) -> None:
         """Create pods; the scheduler has seen every node by then."""
-        if self._nodes_are_news:
-            self.chronicle.prove_live()
-            self._nodes_are_news = False
+        self._let_nodes_be_seen()
         for request in requests:
             self._create_pod(request)
-        self.acted = time.monotonic()
+        self.touch()
 
     def running(self, requests: Iterable[PodRequest], *, apart: bool = False) -> None:
         """Create pods and wait until all of them run; `apart` lets each start in a later second than the one before."""
@@ -67,14 +81,14 @@ class Scene:
             self.submit(*group)
             names = [request.name for request in group]
             self.chronicle.staged(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
-        self.acted = time.monotonic()
+        self.touch()
 
     def finish(self, pod: str) -> None:
         """Let the processes of a pod come to a good end."""
         mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
         self.api.patch(POD, pod, mark, namespace=self.namespace)
         self.chronicle.staged(eventually(ended(pod)))
-        self.acted = time.monotonic()
+        self.touch()
 
     def remove(self, pod: str) -> None:
         """Delete a pod as its owner would, and wait until it is gone."""
@@ -83,7 +97,7 @@ class Scene:
         if life is not None:
             self.chronicle.history.removed_on_purpose.add(life.uid)
         self.chronicle.staged(eventually(gone(pod)))
-        self.acted = time.monotonic()
+        self.touch()
 
     def taint(self, node: str, *taints: Taint) -> None:
         """Replace the taints of a node; none at all removes them."""
@@ -95,15 +109,13 @@ class Scene:
     @contextmanager
     def scheduler_paused(self) -> Iterator[None]:
         """Rivals are created while the scheduler looks away, so that they truly compete."""
-        if self._nodes_are_news:
-            self.chronicle.prove_live()
-            self._nodes_are_news = False
+        self._let_nodes_be_seen()
         self.subject.pause()
         try:
             yield
         finally:
             self.subject.resume()
-            self.acted = time.monotonic()
+            self.touch()
 
     def priority_class(self, value: int, *, preempts: bool = True, name: str = "") -> str:
         """The name of a PriorityClass of that value, created when it is first asked for."""
@@ -128,12 +140,20 @@ class Scene:
         self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
         for node in self._nodes:
             self.api.delete(NODE, node, grace=0)
+        for manifest in self._beside:
+            self.api.delete(resource_of(manifest), manifest["metadata"]["name"])
+        self.groups.strike()
         self.api.delete(NAMESPACE, self.namespace)
+
+    def _let_nodes_be_seen(self) -> None:
+        if self._nodes_are_news:
+            self.chronicle.prove_live()
+            self._nodes_are_news = False
 
     def _change_node(self, node: str, patch: dict[str, Any]) -> None:
         self.api.patch(NODE, node, patch)
         self._nodes_are_news = True
-        self.acted = time.monotonic()
+        self.touch()
 
     def _create_pod(self, request: PodRequest) -> None:
         if request.priority is not None and not request.priority_class:

@@ -12,7 +12,7 @@ import tenacity
 from muster import assets, timeouts
 from muster.chronicle.chronicle import Chronicle
 from muster.chronicle.history import History
-from muster.chronicle.recorder import Recorder
+from muster.chronicle.recorder import RECORDED, Recorder
 from muster.cluster.api import Api
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import NAMESPACE, NODE, POD
@@ -21,7 +21,7 @@ from muster.processes import Process
 from muster.stage.canary import NAME as CANARY_NAMESPACE
 from muster.stage.canary import Canary
 from muster.stage.scene import Scene
-from muster.subject import Subject, choose
+from muster.subject import Subject, Workplace, choose
 
 _SABOTEUR = "MUSTER_SABOTEUR"  # a command started beside the scheduler: how scenarios are proven able to fail
 
@@ -39,15 +39,17 @@ class Stage:
 
     def start(self) -> None:
         subject_class, configuration = self._choice
-        paths = assets.ensure(subject_class.binaries, say=self._say)
+        files = assets.ensure(subject_class.assets, say=self._say)
         self.cluster = LocalCluster(keep=self._keep, say=self._say)
         try:
             connection = self.cluster.start()
             self.api: Api = connection.api
             self.api.guard = self.cluster.check
-            self.recorder = Recorder(self.api).start()
-            directory, kubeconfig = self.cluster.directory, self.cluster.client_kubeconfig("scheduler")
-            self.subject: Subject = subject_class(configuration, directory, kubeconfig, paths)
+            kubeconfigs = (self.cluster.client_kubeconfig("admin"), self.cluster.client_kubeconfig("scheduler"))
+            workplace = Workplace(self.cluster.directory, *kubeconfigs, files)
+            self.subject: Subject = subject_class(configuration, workplace)
+            self.subject.install(self.api)
+            self.recorder = Recorder(self.api, (*RECORDED, *self.subject.dialect.recorded)).start()
             self.subject.start()
             self._start_saboteur()
             self._create_namespace(CANARY_NAMESPACE)

@@ -1,10 +1,12 @@
 """What is judged: one small file per scheduler, plus its configuration in manifests/subjects/."""
 
 from muster.errors import UsageError
+from muster.subject.koordinator import Koordinator
 from muster.subject.kube_scheduler import KubeScheduler
-from muster.subject.subjects import Subject
+from muster.subject.subjects import Subject, Workplace
+from muster.subject.volcano import Volcano
 
-_SUBJECTS: dict[str, type[Subject]] = {subject.name: subject for subject in (KubeScheduler,)}
+_SUBJECTS: dict[str, type[Subject]] = {subject.name: subject for subject in (KubeScheduler, Volcano, Koordinator)}
 DEFAULT = KubeScheduler.name
 
 
@@ -28,4 +30,4 @@ def full_name(text: str) -> str:
     return subject.name if configuration == "default" else f"{subject.name}:{configuration}"
 
 
-__all__ = ["DEFAULT", "Subject", "choose", "full_name", "names"]
+__all__ = ["DEFAULT", "Subject", "Workplace", "choose", "full_name", "names"]

@@ -1,33 +1,49 @@
-"""From neutral nouns to the objects that a scheduler understands. This is plain Kubernetes; others build on it."""
+"""From neutral nouns to the objects that a scheduler understands, and back. Plain Kubernetes; others build on it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from muster.chronicle.quantities import GPU
-from muster.subject.requests import PodRequest
+from muster.cluster.resources import Resource
+from muster.errors import NotSupported
+from muster.subject.requests import GangRequest, NodeRequest, PodRequest, QueueRequest
+
+Manifest = dict[str, Any]
 
 _IMAGE = "muster.dev/nothing-runs-here"  # the nodes are simulated: an image is named, never pulled
 _LEAVES_WITHIN = "200ms"  # long enough to be seen terminating, short enough not to be waited for
+_GATE = "muster.dev/not-yet"
 
 
 class Dialect:
-    """How this scheduler wants to be spoken to."""
+    """How this scheduler wants to be spoken to. A noun it does not know is a capability it does not have."""
+
+    group_kind: Resource | None = None  # the object that makes pods a gang
+    queue_kind: Resource | None = None
 
     def __init__(self, scheduler_name: str) -> None:
         self.scheduler_name = scheduler_name
 
-    def pod(self, request: PodRequest, namespace: str) -> dict[str, Any]:
-        metadata: dict[str, Any] = {
+    @property
+    def recorded(self) -> tuple[Resource, ...]:
+        """The kinds of its own that the chronicle must keep."""
+        return tuple(kind for kind in (self.group_kind, self.queue_kind) if kind)
+
+    def pod(self, request: PodRequest, namespace: str) -> Manifest:
+        metadata: Manifest = {
             "name": request.name,
             "namespace": namespace,
             "labels": dict(request.labels),
             "annotations": {"muster.dev/termination": request.leaves_within or _LEAVES_WITHIN},
         }
-        container: dict[str, Any] = {"name": "main", "image": _IMAGE}
-        if request.gpus:
-            container["resources"] = {"limits": {GPU: str(request.gpus)}}
-        spec: dict[str, Any] = {"schedulerName": self.scheduler_name, "containers": [container]}
+        amounts = {GPU: str(request.gpus) if request.gpus else "", "cpu": request.cpus}
+        limits = {resource: amount for resource, amount in amounts.items() if amount}
+        container: Manifest = {"name": "main", "image": _IMAGE}
+        if limits:
+            container["resources"] = {"limits": limits}
+        spec: Manifest = {"schedulerName": self.scheduler_name, "containers": [container]}
         if request.node:
             spec["nodeSelector"] = {"kubernetes.io/hostname": request.node}
         if request.tolerations:
@@ -37,4 +53,20 @@ class Dialect:
             ]
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
+        if request.gated:
+            spec["schedulingGates"] = [{"name": _GATE}]
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+    def gang(self, request: GangRequest, namespace: str) -> Manifest:
+        raise NotSupported(f"{self.scheduler_name} has no word for a gang")
+
+    def queue(self, request: QueueRequest) -> Manifest:
+        raise NotSupported(f"{self.scheduler_name} has no word for a queue")
+
+    def beside(self, node: NodeRequest) -> list[Manifest]:
+        """Objects that must exist beside a node for this scheduler to see all of it."""
+        return []
+
+    def phase(self, group: Mapping[str, Any]) -> str:
+        """How a gang stands, in neutral words: queued, admitted, running or finished; from its status."""
+        raise NotSupported(f"{self.scheduler_name} has no word for a gang")

@@ -19,18 +19,22 @@ from muster.subject.subjects import Subject
 from muster.suite import manifests
 
 _DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
+_CLAIMS = {
+    "preemption": _DOCUMENTATION + "pod-priority-preemption/",
+    "taints": _DOCUMENTATION + "taint-and-toleration/",
+    "documents": _DOCUMENTATION + "pod-priority-preemption/",
+}
 
 
 class KubeScheduler(Subject):
     """The real kube-scheduler with a configuration from manifests/subjects/kube-scheduler/."""
 
     name: ClassVar[str] = "kube-scheduler"
-    binaries: ClassVar[tuple[str, ...]] = ("kube-scheduler",)
-    claims: ClassVar[Mapping[str, str]] = {
-        "preemption": _DOCUMENTATION + "pod-priority-preemption/",
-        "taints": _DOCUMENTATION + "taint-and-toleration/",
-        "documents": _DOCUMENTATION + "pod-priority-preemption/",
-    }
+    assets: ClassVar[tuple[str, ...]] = ("kube-scheduler",)
+
+    @classmethod
+    def claims(cls, configuration: str) -> Mapping[str, str]:
+        return _CLAIMS
 
     @property
     def longest_backoff(self) -> float:
@@ -50,14 +54,14 @@ class KubeScheduler(Subject):
             "scheduler longest back-off": f"{loaded.get('podMaxBackoffSeconds', 10)} s",
         }
 
-    def _process(self) -> Process:
-        configuration = self._configuration()
-        configuration["clientConnection"]["kubeconfig"] = str(self.kubeconfig)
-        file = self.directory / "kube-scheduler.yaml"
+    def _prepare(self) -> list[Process]:
+        configuration, directory = self._configuration(), self.workplace.directory
+        configuration["clientConnection"]["kubeconfig"] = str(self.workplace.scheduler)
+        file = directory / f"{self.name}.yaml"
         file.write_text(yaml.safe_dump(configuration))
         # Port 0: it serves nothing, so that two of them never meet; its log is the only thing we read.
-        argv = [str(self.paths["kube-scheduler"]), f"--config={file}", "--secure-port=0", "--v=2"]
-        return Process(self.name, argv, directory=self.directory, log=self.directory / "kube-scheduler.log")
+        argv = [str(self.workplace.assets[self.name]), f"--config={file}", "--secure-port=0", "--v=2"]
+        return [Process(self.name, argv, directory=directory, log=directory / f"{self.name}.log")]
 
     def _configuration(self) -> dict[str, Any]:
         return load_configuration(self.configuration)

@@ -49,6 +49,38 @@ class PodRequest:
     tolerations: tuple[Toleration, ...] = ()
     leaves_within: str = ""  # a Go duration such as 2s: how long it takes to terminate
     labels: dict[str, str] = field(default_factory=dict)
+    cpus: str = ""
+    gang: str = ""
+    queue: str = ""
+    role: str = ""
+    protected: bool = False  # may not be evicted
+    gated: bool = False  # not to be looked at yet
+    system: bool = False  # belongs to the cluster itself
+
+
+@dataclass(frozen=True)
+class GangRequest:
+    """Pods that start together or not at all: the group object. Its members are pods that name it."""
+
+    name: str
+    minimum: int
+    queue: str = ""
+    priority: int | None = None
+    priority_class: str = ""
+    roles: dict[str, int] = field(default_factory=dict)  # how many of each role must start together
+    with_gangs: tuple[str, ...] = ()  # gangs that start together with this one
+    asks_gpus: int = 0  # what its minimum asks for, all together
+
+
+@dataclass(frozen=True)
+class QueueRequest:
+    """A share of the cluster: what its work may use at most."""
+
+    name: str
+    gpus: int | None = None
+    cpus: int | None = None
+    is_open: bool = True
+    weight: int = 1
 
 
 @dataclass(frozen=True)

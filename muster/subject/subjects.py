@@ -1,13 +1,15 @@
-"""What is judged: a scheduler as a process beside the cluster, with its configuration, its dialect and its claims."""
+"""What is judged: a scheduler as processes beside the cluster, with its configuration, its dialect and its claims."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from muster import timeouts
+from muster.cluster.api import Api
 from muster.errors import HarnessError
 from muster.processes import Process
 from muster.subject.dialect import Dialect
@@ -15,64 +17,85 @@ from muster.subject.dialect import Dialect
 _LOG_LINES_SHOWN = 12
 
 
+@dataclass(frozen=True)
+class Workplace:
+    """What a scheduler is given: a directory, kubeconfigs, and the files it asked for."""
+
+    directory: Path
+    admin: Path  # a kubeconfig that may do everything
+    scheduler: Path  # a kubeconfig that may do what kube-scheduler may
+    assets: Mapping[str, Path]
+
+
 class Subject(ABC):
-    """A scheduler under test that runs out of cluster. `claims` maps a capability to the source of the claim."""
+    """A scheduler under test that runs out of cluster. The first of its processes is the one that decides."""
 
     name: ClassVar[str]
-    binaries: ClassVar[tuple[str, ...]]
-    claims: ClassVar[Mapping[str, str]]
+    assets: ClassVar[tuple[str, ...]]  # binaries, and files that come with them
 
-    def __init__(self, configuration: str, directory: Path, kubeconfig: Path, binaries: Mapping[str, Path]) -> None:
+    def __init__(self, configuration: str, workplace: Workplace) -> None:
         self.configuration = configuration
-        self.directory = directory
-        self.kubeconfig = kubeconfig
-        self.paths = binaries
-        self.process = self._process()
+        self.workplace = workplace
+        self.processes: Sequence[Process] = ()
 
-    @property
+    @classmethod
     @abstractmethod
-    def longest_backoff(self) -> float:
-        """Seconds until a pod that found no place is tried again, at the very most."""
-
-    @property
-    @abstractmethod
-    def dialect(self) -> Dialect:
-        """How to speak to it."""
+    def claims(cls, configuration: str) -> Mapping[str, str]:
+        """Capabilities, each with the source of the claim."""
 
     @classmethod
     @abstractmethod
     def resolve(cls, configuration: str) -> str:
         """The configuration's full name; a UsageError when there is none such."""
 
+    @property
     @abstractmethod
-    def _process(self) -> Process:
-        """The process, not yet started, its configuration written."""
+    def dialect(self) -> Dialect:
+        """How to speak to it."""
+
+    @property
+    @abstractmethod
+    def longest_backoff(self) -> float:
+        """Seconds until a pod that found no place is tried again, at the very most."""
 
     @abstractmethod
     def settings(self) -> dict[str, str]:
         """What a reader of the report must know: version, client limits, back-off."""
 
+    @abstractmethod
+    def _prepare(self) -> Sequence[Process]:
+        """Its processes, not yet started, with their configuration written."""
+
+    def install(self, api: Api) -> None:
+        """Whatever must be in the cluster before it starts: definitions of its own kinds, namespaces."""
+        return
+
     def start(self) -> None:
-        self.process.start()
+        self.processes = self._prepare()
+        for process in self.processes:
+            process.start()
 
     def stop(self) -> None:
-        self.process.stop(timeouts.COMPONENT_STOP)
+        for process in self.processes:
+            process.stop(timeouts.COMPONENT_STOP)
 
     def pause(self) -> None:
-        self.process.pause()
+        self.processes[0].pause()
 
     def resume(self) -> None:
-        self.process.resume()
+        self.processes[0].resume()
 
     def kill(self) -> None:
-        self.process.kill()
+        for process in self.processes:
+            process.kill()
 
     def check(self) -> None:
         """Raise when the scheduler has died: then nothing that it failed to do is a verdict."""
-        if not self.process.alive:
-            last = self.process.log_tail(_LOG_LINES_SHOWN)
-            raise HarnessError(f"the scheduler {self.name} {self.process.how_it_ended()}; its last words:\n{last}")
+        for process in self.processes:
+            if not process.alive:
+                last = process.log_tail(_LOG_LINES_SHOWN)
+                raise HarnessError(f"the scheduler {process.name} {process.how_it_ended()}; its last words:\n{last}")
 
     @property
-    def log(self) -> Path:
-        return self.process.log
+    def logs(self) -> list[Path]:
+        return [process.log for process in self.processes]
