@@ -1,9 +1,10 @@
 # Needs Python 3.11+, make and git. Everything is written to this checkout and to Muster's cache, nowhere else.
 .POSIX:
-.PHONY: help env assets run test lint prove bench clean
+.PHONY: help env assets run test test-subjects lint prove bench clean
 
 PYTHON =
 ARGS =
+SUBJECTS = kube-scheduler volcano volcano:preempt koordinator koordinator:preemption-off
 READY = .venv/.ready
 CACHE = "$${MUSTER_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/muster}"
 RECENT = import sys; sys.exit(sys.version_info < (3, 11))
@@ -11,6 +12,7 @@ RECENT = import sys; sys.exit(sys.version_info < (3, 11))
 help:
 	@echo 'make run     run the suite against the default scheduler; ARGS="…" goes to muster run'
 	@echo 'make test    test Muster itself'
+	@echo 'make test-subjects  judge every scheduler that is built in'
 	@echo 'make env     only set up .venv, so that .venv/bin/muster works'
 	@echo 'make assets  only find, download or build the control plane'
 	@echo 'make lint    ruff, mypy, import-linter'
@@ -45,7 +47,8 @@ assets: env
 run: env
 	@.venv/bin/muster run $(ARGS)
 
-test: env assets
+test: env
+	@.venv/bin/muster assets kube-scheduler volcano koordinator
 	.venv/bin/python -m pytest tests -q -n 2
 
 lint: env
@@ -53,6 +56,12 @@ lint: env
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+# Everything on every scheduler that is built in; a red verdict is a finding, not a failure of this target.
+test-subjects: env
+	@for scheduler in $(SUBJECTS); do \
+	  .venv/bin/muster run --scheduler "$$scheduler" --workers 2; test $$? -lt 2 || exit 2; \
+	done
 
 prove: env assets
 	@.venv/bin/python -m tests.prove

@@ -42,9 +42,24 @@ def count(text: str) -> int:
     return {"one": 1, "two": 2, "three": 3}.get(text) or int(text)
 
 
+@_word(r'[^"]+')
+def name(text: str) -> str:
+    """One name without its quotes, where a sentence goes on after it."""
+    return text
+
+
+@_word(r"\d+ pods? with \d+ GPUs?(?:, \d+ CPUs? and \w+ of memory)?(?: each)?")
+def shape(text: str) -> tuple[PodRequest, ...]:
+    """`4 pods with 1 GPU, 2 CPUs and 100Mi of memory each` to four pods that have no names yet."""
+    asked = {noun: amount for amount, noun in re.findall(r"(\w+) (GPU|CPU|of memory)", text)}
+    one = PodRequest("", int(asked["GPU"]), cpus=asked.get("CPU", ""), memory=asked.get("of memory", ""))
+    return (one,) * int(text.split()[0])
+
+
 def sentence(pattern: str) -> parsers.parse:
-    """A step's pattern with the words above: {pods:Names}, {asked:GPUs}, {number:Count}."""
-    return parsers.parse(pattern, extra_types={"Names": names, "GPUs": gpus, "Count": count})
+    """A step's pattern with the words above: {pods:Names}, {asked:GPUs}, {number:Count}, {queue:Name}, {pods:Shape}."""
+    words = {"Names": names, "GPUs": gpus, "Count": count, "Name": name, "Shape": shape}
+    return parsers.parse(pattern, extra_types=words)
 
 
 def toleration(text: str) -> Toleration:

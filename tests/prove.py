@@ -44,6 +44,7 @@ MUTANTS = (
     Mutant("massacre", "when one pod is preempted, all less important ones are evicted as well", "", "massacre"),
     Mutant("trigger-happy", "a running pod is evicted as soon as another one asks", "", "trigger-happy"),
     Mutant("silent", "a pod is deleted for a waiting one, without condition or event", "no-preemption.yaml", "silent"),
+    Mutant("merciless", "a NoExecute taint drives every pod out at once, whatever it tolerates", "", "merciless"),
 )
 
 

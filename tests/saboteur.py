@@ -5,6 +5,7 @@ Started by the stage when MUSTER_SABOTEUR names it: `MUSTER_SABOTEUR="python tes
   massacre     when one pod is preempted, evicts every other less important pod as well
   trigger-happy  evicts a running pod as soon as a new one asks, whether that helps or not
   silent       deletes a less important pod for a waiting one, without a condition and without an event
+  merciless    drives every pod out of a node with a NoExecute taint at once, whatever it tolerates
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from muster.chronicle.evictions import BY_TAINT
 from muster.chronicle.history import History
 from muster.chronicle.lifelines import PodLife
 from muster.chronicle.preemptions import BY_SCHEDULER, victims
@@ -33,9 +35,9 @@ def bind(api: Api, pod: PodLife, node: str) -> None:
         api.post(POD.path(pod.namespace, pod.name, "binding"), body)
 
 
-def evict(api: Api, pod: PodLife, *, silently: bool = False) -> None:
+def evict(api: Api, pod: PodLife, *, silently: bool = False, reason: str = BY_SCHEDULER) -> None:
     if not silently:
-        mark = {"type": "DisruptionTarget", "status": "True", "reason": BY_SCHEDULER, "message": "sabotage"}
+        mark = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "sabotage"}
         api.patch(
             POD,
             pod.name,
@@ -89,7 +91,25 @@ def silent(api: Api, history: History) -> Iterator[None]:
     yield from trigger_happy(api, history, silently=True)
 
 
-MODES = {"reckless": reckless, "massacre": massacre, "trigger-happy": trigger_happy, "silent": silent}
+def merciless(api: Api, history: History) -> Iterator[None]:
+    done: set[str] = set()
+    while True:
+        for pod in history.pods:
+            node = history.nodes.get(pod.node) if pod.bound and not pod.deleting else None
+            driven = node is not None and any(taint.effect == "NoExecute" for taint in node.node.spec.taints)
+            if driven and pod.uid not in done:
+                done.add(pod.uid)
+                evict(api, pod, reason=BY_TAINT)
+        yield
+
+
+MODES = {
+    "reckless": reckless,
+    "massacre": massacre,
+    "trigger-happy": trigger_happy,
+    "silent": silent,
+    "merciless": merciless,
+}
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from muster.chronicle.history import History
-from muster.chronicle.objects import Event, Node, Pod
+from muster.chronicle.objects import Event, Node, Pod, Thing
 from muster.chronicle.records import Moment, Record
 
 NAMESPACE = "tale"
@@ -98,7 +98,23 @@ class Tale:
         self._version += 1
         body["metadata"]["resourceVersion"] = str(self._version)
         raw = msgspec.json.encode(body)
-        types: dict[str, type[Pod | Node | Event]] = {"Pod": Pod, "Node": Node, "Event": Event}
-        decoded = msgspec.json.decode(raw, type=types[kind])
+        types: dict[str, type[Pod | Node | Event | Thing]] = {"Pod": Pod, "Node": Node, "Event": Event}
+        decoded = msgspec.json.decode(raw, type=types.get(kind, Thing))
         self.history.append(Record(kind, change, Moment(self._version, self._version / 10), decoded, raw))
         return self
+
+    def thing(self, kind: str, name: str, status: dict[str, Any], spec: dict[str, Any] | None = None) -> Tale:
+        """An object of a scheduler's own kind, in a new state."""
+        body = {"metadata": {"name": name, "namespace": NAMESPACE}, "spec": spec or {}, "status": status}
+        return self._record(kind, body, "MODIFIED" if self.history.thing(kind, name) else "ADDED")
+
+    def thing_event(self, kind: str, name: str, reason: str, message: str) -> Tale:
+        """An event about such an object."""
+        metadata = {"name": f"{name}.{self._version}", "namespace": NAMESPACE}
+        about = {"kind": kind, "name": name, "namespace": NAMESPACE}
+        body = {"metadata": metadata, "involvedObject": about, "reason": reason, "message": message}
+        return self._record("Event", body, "ADDED")
+
+    def confess(self, name: str, message: str, reason: str = "PreemptionByScheduler") -> Tale:
+        """Marked as a victim, in the words of its scheduler."""
+        return self._condition(name, "DisruptionTarget", "True", reason, message)

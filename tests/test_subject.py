@@ -21,6 +21,15 @@ def test_names_and_defaults() -> None:
     ("text", "sentence"),
     [
         ("kubescheduler", "unknown scheduler 'kubescheduler': choose from kube-scheduler"),
+        ("mine=missing.yaml", "cannot read the description"),
+        ("mine=broken.yaml", "cannot read the description"),
+        ("mine=other.yaml", "there is no 'kind'"),
+        ("mine=list.yaml", "does not describe a scheduler"),
+        ("mine=silent.yaml", "'command' is missing"),
+        ("mine=boastful.yaml", "nobody can claim 'speed'"),
+        ("mine=foreign.yaml", "unknown dialect 'klingon'"),
+        ("volcano:fast", "has no configuration 'fast': choose from default, preempt"),
+        ("koordinator:fast", "has no configuration 'fast': choose from default, preemption-off"),
         ("kube-scheduler:tuned", "has no configuration 'tuned': choose from default"),
         ("kube-scheduler:missing.yaml", "No such file"),
         ("kube-scheduler:broken.yaml", "cannot read"),
@@ -33,6 +42,10 @@ def test_a_wrong_choice_is_one_sentence(
     monkeypatch.chdir(tmp_path)
     Path("broken.yaml").write_text("kind: [")
     Path("other.yaml").write_text("kind: Pod")
+    Path("list.yaml").write_text("[1]")
+    Path("silent.yaml").write_text("claims: {taints: doc}")
+    Path("boastful.yaml").write_text("{command: [x], scheduler-name: x, claims: {speed: doc}}")
+    Path("foreign.yaml").write_text("{command: [x], scheduler-name: x, claims: {taints: doc}, dialect: klingon}")
     with pytest.raises(UsageError, match=sentence):
         subject.choose(text)
 

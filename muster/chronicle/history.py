@@ -27,6 +27,7 @@ class History:
         self.changed = threading.Condition(threading.RLock())
         self.records: dict[str, list[Record]] = {kind: [] for kind in KINDS}
         self._things: dict[tuple[str, str, str], list[Record]] = {}  # by kind, namespace and name
+        self.elsewhere: dict[str, str] = {}  # pods of the scenario that live in another namespace
         self.removed_on_purpose: set[str] = set()  # uids of pods that the scenario itself deleted
         self.gaps: list[str] = []  # kinds of which something may have gone unseen
         self._pods: dict[str, PodLife] = {}
@@ -76,8 +77,8 @@ class History:
         return list(self._pods.values())
 
     def pod(self, name: str) -> PodLife | None:
-        """The newest pod of that name in the scenario's namespace."""
-        return self.pod_in(self.namespace, name)
+        """The newest pod of that name in the scenario's namespace, or in the one that the scenario put it in."""
+        return self.pod_in(self.elsewhere.get(name, self.namespace), name)
 
     def pod_in(self, namespace: str, name: str) -> PodLife | None:
         return self._by_name.get((namespace, name))

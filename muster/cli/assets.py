@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,19 +18,28 @@ def add(subparsers: Subparsers) -> None:
         help="find, download or build the binaries of the control plane",
         description="Find, download or build the binaries, with progress, and print where they are.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a binary; without any, those of the control plane")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a scheduler or a binary (default: the control plane)")
     parser.set_defaults(run=assets)
 
 
 def assets(args: argparse.Namespace) -> int:
     """Progress goes to standard error, the paths to standard output."""
+    from muster import subject
     from muster.assets import CONTROL_PLANE, ensure
 
-    paths = ensure(args.names or CONTROL_PLANE, say=_progress)
+    wanted = [file for name in args.names for file in _needed(name, subject.names())]
+    paths = ensure(list(dict.fromkeys(wanted or CONTROL_PLANE)), say=_progress)
     width = max(map(len, paths))
     for name, path in paths.items():
         sys.stdout.write(f"{name:{width}}  {path}\n")
     return 0
+
+
+def _needed(name: str, schedulers: Sequence[str]) -> Sequence[str]:
+    from muster import subject
+    from muster.assets import CONTROL_PLANE
+
+    return (*CONTROL_PLANE, *subject.choose(name)[0].assets) if name in schedulers else (name,)
 
 
 def _progress(line: str) -> None:

@@ -40,6 +40,7 @@ DEFINITION = Resource(
 )
 VOLCANO_GROUP = Resource("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups")
 VOLCANO_QUEUE = Resource("scheduling.volcano.sh/v1beta1", "Queue", "queues", namespaced=False)
+VOLCANO_COMMAND = Resource("bus.volcano.sh/v1alpha1", "Command", "commands")
 KOORDINATOR_GROUP = Resource("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups")
 KOORDINATOR_DEVICE = Resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
 

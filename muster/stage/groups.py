@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muster.chronicle.facts import runs
+from muster.chronicle.gangs import another_life
+from muster.chronicle.quantities import readable, thousandths
 from muster.chronicle.questions import all_of, eventually
+from muster.cluster.resources import POD
 from muster.subject.requests import GangRequest, PodRequest, QueueRequest
 
 if TYPE_CHECKING:
@@ -46,6 +49,8 @@ class Groups:
         if not request.asks_gpus:
             ordered = sorted((pod.gpus for pod in members), reverse=True)
             request = replace(request, asks_gpus=sum(ordered[: request.minimum]))
+        if not request.asks_beside:
+            request = replace(request, asks_beside=_asks_beside(members[: request.minimum]))
         self.declare(request)
         self.join(request.name, members)
 
@@ -55,6 +60,36 @@ class Groups:
         everybody = [eventually(runs(name)) for name in self.members(request.name)]
         self._scene.chronicle.staged(all_of(f"gang {request.name} running", everybody))
         self._scene.touch()
+
+    def resize(self, request: GangRequest) -> None:
+        """Another minimum for a gang that was declared before."""
+        scene = self._scene
+        patch, kind = scene.subject.dialect.resized(request), scene.subject.dialect.group_kind
+        assert kind is not None
+        scene.api.patch(kind, request.name, patch, namespace=scene.namespace)
+        scene.touch()
+
+    def recreate(self, pod: str) -> None:
+        """A member is deleted, and created again under its name."""
+        scene = self._scene
+        life = scene.chronicle.history.pod(pod)
+        scene.remove(pod)
+        scene.replace(pod, by=pod)
+        scene.chronicle.staged(another_life(pod, life.uid if life else ""))
+
+    def left_by_a_crash(self, request: GangRequest, pods: Iterable[PodRequest], node: str) -> None:
+        """A gang as a scheduler leaves it that dies between two bindings; another one is started in its place.
+
+        The one binding is written here, in the name of a scheduler that is paused and does not wake up again.
+        """
+        scene = self._scene
+        with scene.scheduler_paused():
+            self.submit(request, pods)
+            first = self.members(request.name)[0]
+            scene.api.post(POD.path(scene.namespace, first, "binding"), _binding(first, node))
+            scene.subject.kill()
+            scene.subject.stop()  # gives its ports back
+        scene.subject.start()
 
     def add_queue(self, request: QueueRequest) -> None:
         """A queue, gone with the scene; queues have names of the whole cluster."""
@@ -66,5 +101,23 @@ class Groups:
             self._undo.append(lambda: scene.api.delete(kind, request.name))
 
     def strike(self) -> None:
+        """Groups first: one that outlives its scene would count against the next queue of that name."""
+        kind = self._scene.subject.dialect.group_kind
+        if kind is not None and self._members:
+            self._scene.api.delete_all(kind, self._scene.namespace)
         while self._undo:
             self._undo.pop()()
+
+
+def _binding(pod: str, node: str) -> dict[str, object]:
+    target = {"apiVersion": "v1", "kind": "Node", "name": node}
+    return {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod}, "target": target}
+
+
+def _asks_beside(pods: list[PodRequest]) -> dict[str, str]:
+    """What these pods ask for beside GPUs, all together."""
+    asked = {
+        "cpu": sum(thousandths(pod.cpus) for pod in pods if pod.cpus),
+        "memory": sum(thousandths(pod.memory) for pod in pods if pod.memory),
+    }
+    return {resource: readable(amount) for resource, amount in asked.items() if amount}

@@ -13,13 +13,15 @@ import tenacity
 from muster.chronicle.chronicle import Chronicle
 from muster.chronicle.facts import ended, gone, runs
 from muster.chronicle.questions import Answer, Question, Verdict, all_of, eventually
-from muster.cluster.api import Api, ApiRefused
+from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
+from muster.stage.budgets import exhausted_budget
 from muster.stage.groups import Groups
 from muster.stage.nodes import node_manifest, taint_manifest
 from muster.subject import Subject
 from muster.subject.requests import NodeRequest, PodRequest, Taint
 
+_SYSTEM = "kube-system"
 _START_TIMES_APART = 1.1  # seconds: start times have a resolution of one second. The one wait that cannot be an event
 
 
@@ -33,6 +35,7 @@ class Scene:
         self._nodes: list[str] = []
         self._nodes_are_news = False  # the scheduler may not have seen the newest nodes yet
         self._classes: dict[tuple[int, bool], str] = {}
+        self._requests: dict[str, PodRequest] = {}  # the newest of each name
         self._beside: list[dict[str, Any]] = []  # objects that the subject wants beside nodes
         self.groups = Groups(self)
 
@@ -77,17 +80,22 @@ class Scene:
         groups = [[request] for request in requests] if apart else [list(requests)]
         for number, group in enumerate(groups):
             if number:
-                time.sleep(_START_TIMES_APART)
+                self.next_second()
             self.submit(*group)
             names = [request.name for request in group]
             self.chronicle.staged(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
         self.touch()
 
-    def finish(self, pod: str) -> None:
-        """Let the processes of a pod come to a good end."""
+    def next_second(self) -> None:
+        """What is created from now on is younger, by the clock of the API, than what is there."""
+        time.sleep(_START_TIMES_APART)
+
+    def finish(self, *pods: str) -> None:
+        """Let the processes of these pods come to a good end, together."""
         mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
-        self.api.patch(POD, pod, mark, namespace=self.namespace)
-        self.chronicle.staged(eventually(ended(pod)))
+        for pod in pods:
+            self.api.patch(POD, pod, mark, namespace=self.chronicle.history.elsewhere.get(pod, self.namespace))
+        self.chronicle.staged(all_of(f"{', '.join(pods)} at an end", [eventually(ended(pod)) for pod in pods]))
         self.touch()
 
     def remove(self, pod: str) -> None:
@@ -99,12 +107,34 @@ class Scene:
         self.chronicle.staged(eventually(gone(pod)))
         self.touch()
 
+    def replace(self, pod: str, by: str) -> None:
+        """A pod like another one under a new name, as a controller makes it when the old one is asked to go."""
+        self.submit(replace(self._requests[pod], name=by))
+
+    def ungate(self, pod: str) -> None:
+        """Nothing keeps the scheduler from looking at it any more."""
+        self.api.patch(POD, pod, {"spec": {"schedulingGates": None}}, namespace=self.namespace)
+        self.touch()
+
+    def protect(self, *pods: str) -> None:
+        """A disruption budget that spares none of them, and that the scheduler can have seen by the next step."""
+        exhausted_budget(self.api, self.namespace, pods)
+        self._nodes_are_news = True  # a canary more: budgets come to the scheduler by a watch of their own
+        self.touch()
+
     def taint(self, node: str, *taints: Taint) -> None:
         """Replace the taints of a node; none at all removes them."""
         self._change_node(node, {"spec": {"taints": [taint_manifest(taint) for taint in taints] or None}})
 
     def cordon(self, node: str, *, on: bool) -> None:
         self._change_node(node, {"spec": {"unschedulable": on or None}})
+
+    def silence(self, node: str) -> None:
+        """A node of which nothing is heard any more: what the node controller would say of it."""
+        unknown = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
+        patch = {"status": {"conditions": [unknown]}}
+        self.api.patch(NODE, node, patch, subresource="status", content_type=STRATEGIC_PATCH)
+        self.touch()
 
     @contextmanager
     def scheduler_paused(self) -> Iterator[None]:
@@ -138,6 +168,8 @@ class Scene:
         """Take everything down by force; the namespace goes in the background."""
         self.subject.resume()
         self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
+        for pod in self.chronicle.history.elsewhere:
+            self.api.delete(POD, pod, _SYSTEM, grace=0)
         for node in self._nodes:
             self.api.delete(NODE, node, grace=0)
         for manifest in self._beside:
@@ -159,7 +191,10 @@ class Scene:
         if request.priority is not None and not request.priority_class:
             chosen = self.priority_class(request.priority, preempts=request.may_preempt)
             request = replace(request, priority_class=chosen)
-        manifest = self.subject.dialect.pod(request, self.namespace)
+        self._requests[request.name] = request
+        if request.system:
+            self.chronicle.history.elsewhere[request.name] = _SYSTEM
+        manifest = self.subject.dialect.pod(request, _SYSTEM if request.system else self.namespace)
         # Admission looks priority classes up in a cache of its own, which may be some milliseconds behind.
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_exception(_class_not_seen_yet),

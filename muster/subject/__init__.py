@@ -1,12 +1,15 @@
 """What is judged: one small file per scheduler, plus its configuration in manifests/subjects/."""
 
 from muster.errors import UsageError
-from muster.subject.koordinator import Koordinator
+from muster.subject.described import Described
+from muster.subject.koordinator import Koordinator, Koordinator170
 from muster.subject.kube_scheduler import KubeScheduler
 from muster.subject.subjects import Subject, Workplace
 from muster.subject.volcano import Volcano
 
-_SUBJECTS: dict[str, type[Subject]] = {subject.name: subject for subject in (KubeScheduler, Volcano, Koordinator)}
+_SUBJECTS: dict[str, type[Subject]] = {
+    subject.name: subject for subject in (KubeScheduler, Volcano, Koordinator, Koordinator170)
+}
 DEFAULT = KubeScheduler.name
 
 
@@ -16,10 +19,14 @@ def names() -> tuple[str, ...]:
 
 
 def choose(text: str) -> tuple[type[Subject], str]:
-    """`name` or `name:configuration` to the subject's class and the configuration's name."""
+    """`name`, `name:configuration` or `mine=FILE` to the subject's class and the configuration's name."""
+    alias, equals, file = text.partition("=")
+    if equals and alias:
+        return Described, Described.resolve(file)
     name, _, configuration = text.partition(":")
     if name not in _SUBJECTS:
-        raise UsageError(f"unknown scheduler {name!r}: choose from {', '.join(names())}")
+        known = ", ".join(names())
+        raise UsageError(f"unknown scheduler {name!r}: choose from {known}, or describe yours with mine=FILE")
     subject = _SUBJECTS[name]
     return subject, subject.resolve(configuration or "default")
 
@@ -27,6 +34,8 @@ def choose(text: str) -> tuple[type[Subject], str]:
 def full_name(text: str) -> str:
     """The same choice in words that mean the same in any directory."""
     subject, configuration = choose(text)
+    if subject is Described:
+        return f"{text.partition('=')[0]}={configuration}"
     return subject.name if configuration == "default" else f"{subject.name}:{configuration}"
 
 

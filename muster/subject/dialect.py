@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from muster.chronicle.objects import Pod, Thing
 from muster.chronicle.quantities import GPU
 from muster.cluster.resources import Resource
 from muster.errors import NotSupported
-from muster.subject.requests import GangRequest, NodeRequest, PodRequest, QueueRequest
+from muster.subject.requests import GangRequest, NodeRequest, PodRequest, QueueRequest, Toleration
 
 Manifest = dict[str, Any]
 
@@ -22,6 +23,8 @@ class Dialect:
 
     group_kind: Resource | None = None  # the object that makes pods a gang
     queue_kind: Resource | None = None
+    eviction_reason = "Preempted"  # the event about a victim
+    eviction_names_preemptor = True  # whether that event says for whom, and from which node
 
     def __init__(self, scheduler_name: str) -> None:
         self.scheduler_name = scheduler_name
@@ -38,7 +41,7 @@ class Dialect:
             "labels": dict(request.labels),
             "annotations": {"muster.dev/termination": request.leaves_within or _LEAVES_WITHIN},
         }
-        amounts = {GPU: str(request.gpus) if request.gpus else "", "cpu": request.cpus}
+        amounts = {GPU: str(request.gpus) if request.gpus else "", "cpu": request.cpus, "memory": request.memory}
         limits = {resource: amount for resource, amount in amounts.items() if amount}
         container: Manifest = {"name": "main", "image": _IMAGE}
         if limits:
@@ -47,10 +50,7 @@ class Dialect:
         if request.node:
             spec["nodeSelector"] = {"kubernetes.io/hostname": request.node}
         if request.tolerations:
-            spec["tolerations"] = [
-                {field: value for field, value in vars(toleration).items() if value}
-                for toleration in request.tolerations
-            ]
+            spec["tolerations"] = [_toleration(one) for one in request.tolerations]
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
         if request.gated:
@@ -67,6 +67,49 @@ class Dialect:
         """Objects that must exist beside a node for this scheduler to see all of it."""
         return []
 
+    def resized(self, request: GangRequest) -> Manifest:
+        """The patch that gives a gang another minimum."""
+        raise NotSupported(f"{self.scheduler_name} has no word for a gang")
+
+    def blames(self, gang: str, namespace: str) -> tuple[str, ...]:
+        """What the condition of a victim says about who evicted it, and where this scheduler does, for which gang."""
+        return (self.scheduler_name,)
+
     def phase(self, group: Mapping[str, Any]) -> str:
         """How a gang stands, in neutral words: queued, admitted, running or finished; from its status."""
         raise NotSupported(f"{self.scheduler_name} has no word for a gang")
+
+    def running_members(self, group: Thing) -> int:
+        """How many running members the group object counts."""
+        raise NotSupported(f"{self.scheduler_name} does not count the members of a gang")
+
+    def gang_of(self, pod: Pod) -> str:
+        """The name of the group object that a pod belongs to; empty where it belongs to none."""
+        raise NotSupported(f"{self.scheduler_name} has no word for a gang")
+
+    def queue_of(self, group: Thing) -> str:
+        """The queue that the pods of a gang count against."""
+        raise NotSupported(f"{self.scheduler_name} has no word for a queue")
+
+    def capability(self, queue: Thing) -> dict[str, str]:
+        """What the work of a queue may use at most; a resource that is left out is not limited."""
+        raise NotSupported(f"{self.scheduler_name} has no word for a queue")
+
+    def is_open(self, queue: Thing) -> bool:
+        raise NotSupported(f"{self.scheduler_name} has no word for an open queue")
+
+    def operate(self, queue: Thing, *, opened: bool, namespace: str) -> Manifest:
+        """The object that asks for a queue to be opened or closed."""
+        raise NotSupported(f"{self.scheduler_name} has no word for closing a queue")
+
+    def promotion(self, priority_class: str) -> Manifest:
+        """The change to a group object that makes a gang more important while it waits."""
+        raise NotSupported(f"{self.scheduler_name} has no word for the importance of a gang")
+
+
+def _toleration(request: Toleration) -> Manifest:
+    fields = {"key": request.key, "operator": request.operator, "value": request.value, "effect": request.effect}
+    manifest: Manifest = {field: value for field, value in fields.items() if value}
+    if request.seconds is not None:
+        manifest["tolerationSeconds"] = request.seconds
+    return manifest

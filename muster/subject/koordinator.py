@@ -7,6 +7,7 @@ refused job-level attempt. The module's own configuration has neither, so both a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import yaml
@@ -39,7 +40,8 @@ class Koordinator(Subject):
     """`default` is what the chart installs; `preemption-off` is the same with job-level preemption off."""
 
     name: ClassVar[str] = "koordinator"
-    assets: ClassVar[tuple[str, ...]] = (
+    version: ClassVar[str] = "1.8.0"
+    assets: ClassVar[tuple[str, ...]] = (  # the scheduler, its definitions, its configuration
         "koord-scheduler",
         "koordinator-crds.yaml",
         "koordinator-scheduler-config.yaml",
@@ -66,30 +68,28 @@ class Koordinator(Subject):
 
     def settings(self) -> dict[str, str]:
         return {
-            "scheduler": f"{self.name} 1.8.0 ({self.configuration})",
+            "scheduler": f"koordinator {self.version} ({self.configuration})",
             "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
             "scheduler longest back-off": f"{_BACKOFF} s",
         }
 
     def install(self, api: Api) -> None:
-        define(api, self.workplace.assets["koordinator-crds.yaml"])
+        define(api, self._asset(1))
         api.ensure({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
 
     def _prepare(self) -> list[Process]:
         directory = self.workplace.directory
         file = directory / "koord-scheduler.yaml"
         file.write_text(yaml.safe_dump(self._configuration()))
-        argv = [
-            str(self.workplace.assets["koord-scheduler"]),
-            f"--config={file}",
-            "--secure-port=0",
-            "--port=0",
-            "--v=2",
-        ]
+        flags = [f"--config={file}", "--secure-port=0", "--port=0", "--v=2"]
+        argv = [str(self._asset(0)), *flags]
         return [Process("koord-scheduler", argv, directory=directory, log=directory / "koord-scheduler.log")]
 
+    def _asset(self, number: int) -> Path:
+        return self.workplace.assets[self.assets[number]]
+
     def _configuration(self) -> dict[str, Any]:
-        shipped = yaml.safe_load(self.workplace.assets["koordinator-scheduler-config.yaml"].read_text())
+        shipped = yaml.safe_load(self._asset(2).read_text())
         loaded: dict[str, Any] = yaml.safe_load(shipped["data"]["koord-scheduler-config"])
         loaded["leaderElection"] = {"leaderElect": False}
         loaded["clientConnection"] = {"kubeconfig": str(self.workplace.admin), "qps": _QPS, "burst": _BURST}
@@ -104,3 +104,15 @@ class Koordinator(Subject):
         }
         profile["pluginConfig"].append({"name": "Coscheduling", "args": arguments})
         return loaded
+
+
+class Koordinator170(Koordinator):
+    """The release before."""
+
+    name: ClassVar[str] = "koordinator@1.7.0"
+    version: ClassVar[str] = "1.7.0"
+    assets: ClassVar[tuple[str, ...]] = (
+        "koord-scheduler-1.7.0",
+        "koordinator-1.7.0-crds.yaml",
+        "koordinator-1.7.0-scheduler-config.yaml",
+    )

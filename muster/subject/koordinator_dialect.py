@@ -23,8 +23,8 @@ class KoordinatorDialect(Dialect):
 
     group_kind: Resource | None = KOORDINATOR_GROUP
 
-    def __init__(self) -> None:
-        super().__init__("koord-scheduler")
+    def __init__(self, scheduler_name: str = "koord-scheduler") -> None:
+        super().__init__(scheduler_name)
 
     def pod(self, request: PodRequest, namespace: str) -> Manifest:
         manifest = super().pod(request, namespace)
@@ -41,6 +41,12 @@ class KoordinatorDialect(Dialect):
             metadata["annotations"] = {"gang.scheduling.koordinator.sh/groups": json.dumps(sorted(together))}
         spec = {"minMember": request.minimum, "scheduleTimeoutSeconds": 300}
         return {"apiVersion": KOORDINATOR_GROUP.api_version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+
+    def resized(self, request: GangRequest) -> Manifest:
+        return {"spec": {"minMember": request.minimum}}
+
+    def blames(self, gang: str, namespace: str) -> tuple[str, ...]:
+        return self.scheduler_name, f"preemptor: {namespace}/{gang},"
 
     def beside(self, node: NodeRequest) -> list[Manifest]:
         whole = {

@@ -18,6 +18,7 @@ class Toleration:
     operator: str = "Exists"
     value: str = ""
     effect: str = ""
+    seconds: int | None = None  # how long it puts up with a NoExecute taint; None: for ever
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class PodRequest:
     protected: bool = False  # may not be evicted
     gated: bool = False  # not to be looked at yet
     system: bool = False  # belongs to the cluster itself
+    memory: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class GangRequest:
     roles: dict[str, int] = field(default_factory=dict)  # how many of each role must start together
     with_gangs: tuple[str, ...] = ()  # gangs that start together with this one
     asks_gpus: int = 0  # what its minimum asks for, all together
+    asks_beside: dict[str, str] = field(default_factory=dict)  # and of other resources
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,11 @@ class QueueRequest:
     name: str
     gpus: int | None = None
     cpus: int | None = None
-    is_open: bool = True
+    memory: str | None = None
     weight: int = 1
+    lends: bool = False  # what it does not use others may, until it asks for it back
+    strictly_in_order: bool = False  # nobody overtakes the job at the head
+    protects_head: bool = False  # a later job starts first only where the head is not delayed by it
 
 
 @dataclass(frozen=True)
