@@ -62,7 +62,8 @@ def judge(mutant: Mutant, results: Path) -> dict[str, str]:
         check=False,
     )
     lines = (results / "results.jsonl").read_text().splitlines()
-    return {one["id"]: one["verdict"] for one in map(json.loads, lines)}
+    judged = [one for one in map(json.loads, lines) if one["verdict"] != "not-supported"]
+    return {one["id"]: one["verdict"] for one in judged}
 
 
 def matrix(verdicts: dict[str, dict[str, str]]) -> list[str]:

@@ -19,10 +19,13 @@ def test_a_queue_with_limits() -> None:
     assert "capability" not in VOLCANO.queue(QueueRequest("q"))["spec"]
 
 
-@pytest.mark.parametrize("request_", [QueueRequest("q", strictly_in_order=True), QueueRequest("q", protects_head=True)])
-def test_an_order_that_volcano_does_not_know(request_: QueueRequest) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [QueueRequest("q", strictly_in_order=True), QueueRequest("q", protects_head=True), QueueRequest("q", lends=True)],
+)
+def test_what_volcano_does_not_do(asked: QueueRequest) -> None:
     with pytest.raises(NotSupported, match="Volcano"):
-        VOLCANO.queue(request_)
+        VOLCANO.queue(asked)
 
 
 def test_what_a_gang_asks_for_all_together() -> None:

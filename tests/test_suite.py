@@ -26,3 +26,19 @@ def test_kube_scheduler_passes_every_behaviour_that_it_claims(tmp_path: Path) ->
     assert {verdict for verdict in verdicts.values() if verdict != "not-supported"} == {"passed"}
     assert junit.is_file()
     assert list((results / "allure").glob("*-result.json"))
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "verdicts"),
+    [
+        ("volcano", {"DOC-3": "passed", "GNG-02": "passed"}),
+        # Its document is one of its findings: the gang is made room for pod by pod (docs/findings).
+        ("koordinator", {"DOC-5": "failed", "GNG-02": "passed", "JPR-03": "failed"}),
+    ],
+)
+def test_the_batch_schedulers_are_judged_as_ever(scheduler: str, verdicts: dict[str, str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "muster", "run", "--scheduler", scheduler, "--results", str(tmp_path / "results")]
+    outcome = subprocess.run([*command, "--only", *verdicts], cwd=tmp_path, capture_output=True, text=True, check=False)
+    lines = (tmp_path / "results" / "results.jsonl").read_text().splitlines()
+    seen = {one["id"]: one["verdict"] for one in map(json.loads, lines)}
+    assert seen == verdicts, outcome.stdout + outcome.stderr

@@ -1,6 +1,6 @@
 @documents @job-preemption @gangs
 Feature: A training job of two on two full nodes
-  Koordinator's walk-through of job-level preemption: two nodes with four CPUs, two pods of low priority that fill them,
+  A walk-through of job-level preemption: two nodes with four CPUs, two pods of low priority that fill them,
   and a gang of high priority that needs three CPUs on each. (Clusters before 1.35 keep a nomination after the binding;
   here it is empty again, as the document shows it.)
 

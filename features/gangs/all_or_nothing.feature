@@ -76,5 +76,5 @@ Feature: All or nothing
       | master | 1    | 4    |
       | worker | 3    | 1    |
     Then no pod of the gang "train" is bound
-    When a node "large" with 4 GPUs joins
+    When a node "large" with 8 GPUs joins
     Then the whole gang "train" runs

@@ -47,10 +47,10 @@ Feature: While the victims of a gang leave
     Given a node with 4 GPUs
     And pods running at priority 10:
       | pod   | GPUs | leaves within |
-      | early | 2    | 1s            |
-      | late  | 2    | 5s            |
+      | early | 2    | 5s            |
+      | late  | 2    | 9s            |
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
-    Then "early", "late" were preempted for the gang "train"
+    Then the gang "train" waits while exactly two of "early", "late" terminate
     When pod "lesser" asks for 2 GPUs at priority 50
     And pod "equal" asks for 2 GPUs at priority 100
     Then the whole gang "train" runs

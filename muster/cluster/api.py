@@ -145,6 +145,11 @@ class Api:
         )
         try:
             return attempts(self._once, method, path, query or {}, body, content_type)
+        except ApiRefused as refusal:
+            # An attempt that got no answer may have created it all the same.
+            if refusal.reason == "AlreadyExists" and attempts.statistics["attempt_number"] > 1:
+                return b"{}"
+            raise
         except _Transient as trouble:
             self.guard()
             raise HarnessError(f"the API server does not answer ({method} {path}): {trouble}") from None

@@ -133,7 +133,7 @@ class Described(Subject):
             (directory / Path(name).name).write_text(_filled(str(text), words))
         program, *arguments = (_filled(word, words) for word in description.command)
         if "/" in program:
-            program = str((description.file.parent / program).resolve())
+            program = str((description.file.parent / program).absolute())  # not resolved: a venv's python is a link
         log = directory / "scheduler.log"
         return [Process(description.scheduler_name, [program, *arguments], directory=directory, log=log)]
 
