@@ -28,6 +28,12 @@ def a_gang_runs(scene: Scene, name: str, size: int, asked: int, priority: int) -
     scene.groups.running(GangRequest(name, size, priority=priority), _pods(name, size, asked, priority))
 
 
+@given(sentence(_GANG + " running at priority {priority:d}, which leaves as one"))
+def a_gang_that_leaves_whole(scene: Scene, name: str, size: int, asked: int, priority: int) -> None:
+    request = GangRequest(name, size, priority=priority, leaves_whole=True)
+    scene.groups.running(request, _pods(name, size, asked, priority))
+
+
 @given(sentence(_GANG + " running"))
 def a_plain_gang_runs(scene: Scene, name: str, size: int, asked: int) -> None:
     scene.groups.running(GangRequest(name, size), _pods(name, size, asked))

@@ -2,7 +2,6 @@
 
 from pytest_bdd import given, then, when
 
-from muster.chronicle.facts import bound
 from muster.chronicle.job_preemptions import (
     eviction_told,
     no_gang_victim_could_stay,
@@ -13,7 +12,7 @@ from muster.chronicle.job_preemptions import (
     victim_names,
     waits_for_victims,
 )
-from muster.chronicle.questions import all_of, before
+from muster.chronicle.questions import all_of
 from muster.stage import Scene
 from muster.subject.requests import GangRequest, NodeRequest, PodRequest
 from steps.words import pods_of, sentence
@@ -126,12 +125,6 @@ def gang_victims_were_necessary(scene: Scene, gang: str) -> None:
 @then(sentence('the gang "{gang}" waits while exactly {number:Count} of {pods:Names} terminate'))
 def the_gang_waits_for_victims(scene: Scene, gang: str, number: int, pods: tuple[str, ...]) -> None:
     scene.chronicle.stays(waits_for_victims(gang, scene.groups.members(gang), pods, number))
-
-
-@then(sentence('the whole gang "{gang}" is bound before {pods:Names}'))
-def the_gang_goes_first(scene: Scene, gang: str, pods: tuple[str, ...]) -> None:
-    order = [before(bound(member), bound(pod)) for member in scene.groups.members(gang) for pod in pods]
-    scene.chronicle.must(all_of(f"gang {gang} bound before {', '.join(pods)}", order))
 
 
 @then(sentence("{pods:Names} are nominated to a node each while {victims:Names} terminate"))

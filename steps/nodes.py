@@ -3,8 +3,14 @@
 from pytest_bdd import given, when
 
 from muster.stage import Scene
+from muster.stage.admission import require_added_toleration
 from muster.subject.requests import NodeRequest, Taint
 from steps.words import rows, sentence
+
+
+@given("a cluster that adds tolerations for extended resources")
+def a_generous_cluster(scene: Scene) -> None:
+    require_added_toleration(scene)
 
 
 @given(sentence("a node with {offered:GPUs}"))

@@ -115,3 +115,13 @@ Feature: Who goes for a gang
     Then the whole gang "train" runs
     And exactly one of "low-east", "low-west" was preempted for the gang "train"
     And nothing else was disturbed
+
+  @JPR-21 @should
+  Scenario: A gang that leaves as one leaves whole
+    Source: KEP-5710, workload-aware preemption: a group with the disruption mode "all" is evicted entirely or not at all.
+    Given a node with 4 GPUs
+    And a gang "crew" of 4 pods with 1 GPU each running at priority 10, which leaves as one
+    When pod "urgent" asks for 1 GPU at priority 100
+    Then "urgent" runs
+    And "crew-0", "crew-1", "crew-2", "crew-3" were preempted for "urgent"
+    And nothing else was disturbed

@@ -38,7 +38,8 @@ Feature: Order in the queue, and pods that do not push
   @PRE-25 @must
   Scenario: A pod that finds no place is told what is missing
     Source: Kubernetes documentation, Assign Extended Resources: the event FailedScheduling names the insufficient resource.
-    Given a node with 2 GPUs
+    Given a node "east" with 2 GPUs
+    And a node "west" with 2 GPUs
     When pod "large" asks for 3 GPUs at priority 10
     Then "large" is refused, and the reason names "Unschedulable" and "nvidia.com/gpu"
     And a warning event about "large" names "Insufficient nvidia.com/gpu"

@@ -16,3 +16,11 @@ Feature: Taints that only ask
     Then "second" runs on "willing"
     When pod "third" asks for 1 GPU
     Then "third" runs on "grumpy", "surly"
+
+  @TNT-13 @may @cluster
+  Scenario: A pod that asks for GPUs is let onto GPU nodes by the cluster itself
+    Source: Kubernetes documentation, admission controllers: ExtendedResourceToleration adds the toleration of the resource.
+    Given a cluster that adds tolerations for extended resources
+    And a node "reserved" with 1 GPU and the taint "nvidia.com/gpu=present:NoSchedule"
+    When pod "train" asks for 1 GPU
+    Then "train" runs on "reserved"

@@ -67,6 +67,11 @@ class Api:
         resource, meta = resource_of(manifest), manifest["metadata"]
         return self._json("POST", resource.path(meta.get("namespace")), body=manifest)
 
+    def rehearse(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """What would come of creating it: admission has its say, nothing is stored."""
+        path = resource_of(manifest).path(manifest["metadata"].get("namespace"))
+        return self._json("POST", path, query={"dryRun": "All"}, body=manifest)
+
     def ensure(self, manifest: Mapping[str, Any]) -> None:
         """Create an object; one that is already there is fine."""
         try:

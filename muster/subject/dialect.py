@@ -60,6 +60,11 @@ class Dialect:
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
         raise NotSupported(f"{self.scheduler_name} has no word for a gang")
 
+    def refuse_to_leave_whole(self, request: GangRequest) -> None:
+        """For schedulers that evict gangs pod by pod and cannot be told otherwise."""
+        if request.leaves_whole:
+            raise NotSupported(f"{self.scheduler_name} has no word for a gang that leaves as one")
+
     def queue(self, request: QueueRequest) -> Manifest:
         raise NotSupported(f"{self.scheduler_name} has no word for a queue")
 

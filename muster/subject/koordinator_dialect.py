@@ -35,6 +35,7 @@ class KoordinatorDialect(Dialect):
         return manifest
 
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
+        self.refuse_to_leave_whole(request)
         metadata: Manifest = {"name": request.name, "namespace": namespace}
         if request.with_gangs:
             together = [f"{namespace}/{name}" for name in (request.name, *request.with_gangs)]

@@ -71,6 +71,7 @@ class GangRequest:
     priority_class: str = ""
     roles: dict[str, int] = field(default_factory=dict)  # how many of each role must start together
     with_gangs: tuple[str, ...] = ()  # gangs that start together with this one
+    leaves_whole: bool = False  # evicted entirely or not at all
     asks_gpus: int = 0  # what its minimum asks for, all together
     asks_beside: dict[str, str] = field(default_factory=dict)  # and of other resources
 

@@ -48,6 +48,7 @@ class VolcanoDialect(Dialect):
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
         if request.with_gangs:
             raise NotSupported(f"{self.scheduler_name} has no word for gangs that start together")
+        self.refuse_to_leave_whole(request)
         spec: Manifest = {"minMember": request.minimum, "queue": request.queue or "default"}
         if request.roles:
             spec["minTaskMember"] = request.roles
