@@ -62,7 +62,7 @@ def judge(mutant: Mutant, results: Path) -> dict[str, str]:
         check=False,
     )
     lines = (results / "results.jsonl").read_text().splitlines()
-    judged = [one for one in map(json.loads, lines) if one["verdict"] != "not-supported"]
+    judged = [one for one in map(json.loads, lines) if one["verdict"] not in ("not-supported", "not-staged")]
     return {one["id"]: one["verdict"] for one in judged}
 
 

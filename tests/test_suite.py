@@ -23,7 +23,8 @@ def test_kube_scheduler_passes_every_behaviour_that_it_claims(tmp_path: Path) ->
     lines = (results / "results.jsonl").read_text().splitlines()
     verdicts = {one["id"]: one["verdict"] for one in map(json.loads, lines)}
     assert set(verdicts) == {each.id for each in read_features(suite_root() / "features").behaviours}
-    assert {verdict for verdict in verdicts.values() if verdict != "not-supported"} == {"passed"}
+    judged = {verdict for verdict in verdicts.values() if verdict not in ("not-supported", "not-staged")}
+    assert judged == {"passed"}
     assert junit.is_file()
     assert list((results / "allure").glob("*-result.json"))
 
