@@ -26,11 +26,10 @@ _START_TIMES_APART = 1.1  # seconds: start times have a resolution of one second
 
 
 class Scene:
-    """What steps speak to. `acted` is the moment of the last change made: quiet is counted from it."""
+    """What steps speak to: each method changes the cluster through the subject's dialect."""
 
     def __init__(self, api: Api, subject: Subject, chronicle: Chronicle, namespace: str) -> None:
         self.api, self.subject, self.chronicle, self.namespace = api, subject, chronicle, namespace
-        self.acted = time.monotonic()
         self.failed = False
         self._nodes: list[str] = []
         self._nodes_are_news = False  # the scheduler may not have seen the newest nodes yet
@@ -52,8 +51,10 @@ class Scene:
         self._nodes_are_news = True
 
     def touch(self) -> None:
-        """Something was changed just now."""
-        self.acted = time.monotonic()
+        """Something was changed just now: quiet begins anew."""
+        history = self.chronicle.history
+        with history.changed:
+            history.last_stir = time.monotonic()
 
     def create(self, manifest: dict[str, Any]) -> None:
         """An object of the subject's own kind."""

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import yaml
 
 from muster.cluster.api import Api
-from muster.errors import UsageError
 from muster.processes import Process
 from muster.subject.definitions import define
 from muster.subject.dialect import Dialect
@@ -33,7 +32,6 @@ _PREEMPTION = {
     "preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",
     "job-preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",
 }
-_CONFIGURATIONS = ("default", "preemption-off")
 
 
 class Koordinator(Subject):
@@ -41,6 +39,7 @@ class Koordinator(Subject):
 
     name: ClassVar[str] = "koordinator"
     version: ClassVar[str] = "1.8.0"
+    configurations: ClassVar[tuple[str, ...]] = ("default", "preemption-off")
     assets: ClassVar[tuple[str, ...]] = (  # the scheduler, its definitions, its configuration
         "koord-scheduler",
         "koordinator-crds.yaml",
@@ -50,13 +49,6 @@ class Koordinator(Subject):
     @classmethod
     def claims(cls, configuration: str) -> Mapping[str, str]:
         return {**_CLAIMS, **(_PREEMPTION if configuration == "default" else {})}
-
-    @classmethod
-    def resolve(cls, configuration: str) -> str:
-        if configuration not in _CONFIGURATIONS:
-            choices = ", ".join(_CONFIGURATIONS)
-            raise UsageError(f"{cls.name} has no configuration {configuration!r}: choose from {choices}")
-        return configuration
 
     @property
     def dialect(self) -> Dialect:

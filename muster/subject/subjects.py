@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from muster import timeouts
 from muster.cluster.api import Api
-from muster.errors import HarnessError
+from muster.errors import HarnessError, UsageError
 from muster.processes import Process
 from muster.subject.dialect import Dialect
 
@@ -32,6 +32,7 @@ class Subject(ABC):
 
     name: ClassVar[str]
     assets: ClassVar[tuple[str, ...]]  # binaries, and files that come with them
+    configurations: ClassVar[tuple[str, ...]] = ("default",)
 
     def __init__(self, configuration: str, workplace: Workplace) -> None:
         self.configuration = configuration
@@ -44,9 +45,12 @@ class Subject(ABC):
         """Capabilities, each with the source of the claim."""
 
     @classmethod
-    @abstractmethod
     def resolve(cls, configuration: str) -> str:
         """The configuration's full name; a UsageError when there is none such."""
+        if configuration not in cls.configurations:
+            choices = ", ".join(cls.configurations)
+            raise UsageError(f"{cls.name} has no configuration {configuration!r}: choose from {choices}")
+        return configuration
 
     @property
     @abstractmethod

@@ -9,7 +9,6 @@ import yaml
 
 from muster.cluster.api import Api
 from muster.cluster.local.ports import Port
-from muster.errors import UsageError
 from muster.processes import Process
 from muster.subject.definitions import define
 from muster.subject.dialect import Dialect
@@ -29,13 +28,13 @@ _PREEMPTION = {
     "preemption": _DOCUMENTATION + "actions/#preempt",
     "job-preemption": _DOCUMENTATION + "actions/#preempt",
 }
-_CONFIGURATIONS = ("default", "preempt")
 
 
 class Volcano(Subject):
     """`default` is the chart's configuration; `preempt` adds the action, which needs enqueue out of its way."""
 
     name: ClassVar[str] = "volcano"
+    configurations: ClassVar[tuple[str, ...]] = ("default", "preempt")
     assets: ClassVar[tuple[str, ...]] = (
         "vc-scheduler",
         "vc-controller-manager",
@@ -46,13 +45,6 @@ class Volcano(Subject):
     @classmethod
     def claims(cls, configuration: str) -> Mapping[str, str]:
         return {**_CLAIMS, **(_PREEMPTION if configuration == "preempt" else {})}
-
-    @classmethod
-    def resolve(cls, configuration: str) -> str:
-        if configuration not in _CONFIGURATIONS:
-            choices = ", ".join(_CONFIGURATIONS)
-            raise UsageError(f"{cls.name} has no configuration {configuration!r}: choose from {choices}")
-        return configuration
 
     @property
     def dialect(self) -> Dialect:
