@@ -64,13 +64,6 @@ def bound(name: str) -> Fact:
     return Fact(f"{name} is bound", _of(name, lambda life: life.bound), (name,), state_of(name))
 
 
-def bound_to(name: str, node: str) -> Fact:
-    def bound_there(life: PodLife) -> Moment | None:
-        return life.bound if life.node == node else None
-
-    return Fact(f"{name} is bound to {node}", _of(name, bound_there), (name,), state_of(name))
-
-
 def deleting(name: str) -> Fact:
     return Fact(f"{name} is asked to go", _of(name, lambda life: life.deleting), (name,), state_of(name))
 

@@ -19,9 +19,8 @@ KINDS = ("Pod", "Node", "Event")
 class History:
     """The record of one scenario. Read it with `changed` held; the recorder's threads write to it."""
 
-    def __init__(self, namespace: str = "", *, ordered: bool = True) -> None:
+    def __init__(self, namespace: str = "") -> None:
         self.namespace = namespace
-        self.ordered = ordered  # True: one etcd of ours, resourceVersions order all kinds
         self.began = time.monotonic()
         self.last_stir = self.began  # when a pod last reached a milestone or a node changed, canaries left out
         self.changed = threading.Condition(threading.RLock())
@@ -100,12 +99,6 @@ class History:
         """The newest moment that is known."""
         newest = [records[-1].moment for records in self.records.values() if records]
         return max(newest, default=Moment(0, self.began))
-
-    def merged(self) -> list[Record]:
-        """All kinds in one line: by resourceVersion where that is defined, by arrival elsewhere."""
-        everything = [record for records in self.records.values() for record in records]
-        by = (lambda record: record.moment.version) if self.ordered else (lambda record: record.moment.at)
-        return sorted(everything, key=by)
 
     def seconds(self, moment: Moment) -> float:
         """A moment as seconds since the scenario began."""

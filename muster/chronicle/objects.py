@@ -17,7 +17,6 @@ class Meta(msgspec.Struct, rename="camel"):
     uid: str = ""
     namespace: str = ""
     resource_version: str = "0"
-    creation_timestamp: str = ""
     deletion_timestamp: str | None = None
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
@@ -67,8 +66,6 @@ class PodSpec(msgspec.Struct, rename="camel"):
 
     node_name: str = ""
     priority: int = 0
-    priority_class_name: str = ""
-    preemption_policy: str = "PreemptLowerPriority"
     scheduler_name: str = ""
     containers: list[Container] = []
     tolerations: list[Toleration] = []
@@ -78,7 +75,6 @@ class PodStatus(msgspec.Struct, rename="camel"):
     """status of a pod"""
 
     phase: str = "Pending"
-    start_time: str | None = None
     nominated_node_name: str = ""
     conditions: list[Condition] = []
 

@@ -83,19 +83,11 @@ class KindRecorder(threading.Thread):
 
     def stop(self) -> None:
         self._stopping.set()
-        response = self._response
-        if response is not None:
-            self._hang_up(response)
+        self.drop_connection()
 
     def drop_connection(self) -> None:
-        """Cut the line as a flaky network would; the recorder is expected to resume."""
-        response = self._response
-        if response is not None:
-            self._hang_up(response)
-
-    @staticmethod
-    def _hang_up(response: urllib3.BaseHTTPResponse) -> None:
-        sock = getattr(getattr(response, "_connection", None), "sock", None)
+        """Cut the line as a flaky network would; unless it is stopping, the recorder resumes."""
+        sock = getattr(getattr(self._response, "_connection", None), "sock", None)
         if isinstance(sock, socket.socket):
             try:
                 sock.shutdown(socket.SHUT_RDWR)

@@ -65,10 +65,6 @@ class Scene:
     def next_node_name(self) -> str:
         return f"gpu-{len(self._nodes) + 1}"
 
-    @property
-    def node_names(self) -> tuple[str, ...]:
-        return tuple(self._nodes)
-
     def submit(self, *requests: PodRequest) -> None:
         """Create pods; the scheduler has seen every node by then."""
         self._let_nodes_be_seen()

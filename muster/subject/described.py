@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -101,7 +102,7 @@ class Described(Subject):
     def resolve(cls, configuration: str) -> str:
         return str(Description.read(configuration).file)
 
-    @property
+    @cached_property
     def _description(self) -> Description:
         return Description.read(self.configuration)
 

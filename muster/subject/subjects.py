@@ -99,7 +99,3 @@ class Subject(ABC):
             if not process.alive:
                 last = process.log_tail(_LOG_LINES_SHOWN)
                 raise HarnessError(f"the scheduler {process.name} {process.how_it_ended()}; its last words:\n{last}")
-
-    @property
-    def logs(self) -> list[Path]:
-        return [process.log for process in self.processes]
