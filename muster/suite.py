@@ -28,3 +28,8 @@ def manifests() -> Path:
 def toolchain() -> Path:
     """One go.mod per real component, and the versions and checksums of the official downloads."""
     return _home() / "ci" / "toolchain"
+
+
+def scheduler_home() -> Path:
+    """Where `python -m scheduler` finds the reference scheduler."""
+    return _home()

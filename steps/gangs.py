@@ -13,6 +13,7 @@ from muster.chronicle.gangs import (
 )
 from muster.chronicle.questions import all_of, eventually, never
 from muster.stage import Scene
+from muster.stage.queues import dismiss
 from muster.subject.requests import GangRequest, PodRequest
 from steps.words import pods_of, rows, sentence
 
@@ -129,6 +130,13 @@ def the_running_gang_finishes(scene: Scene, gangs: tuple[str, ...]) -> None:
 def members_are_deleted(scene: Scene, pods: tuple[str, ...]) -> None:
     for pod in pods:
         scene.remove(pod)
+
+
+@when(sentence('the gang "{name}" is deleted'))
+def a_gang_is_deleted(scene: Scene, name: str) -> None:
+    for pod in scene.groups.members(name):
+        scene.remove(pod)
+    dismiss(scene, name)
 
 
 @when(sentence('"{pod}" is deleted and created again'))

@@ -14,7 +14,7 @@ from muster.chronicle.queues import (
     whole_before_any,
     within_capability,
 )
-from muster.errors import NotSupported
+from muster.chronicle.sayings import explains
 from muster.stage import Scene
 from muster.stage.queues import dismiss, operate, promote
 from muster.subject.requests import GangRequest, PodRequest, QueueRequest
@@ -70,10 +70,11 @@ def a_lending_queue(scene: Scene, name: str, weight: int) -> None:
     scene.groups.add_queue(QueueRequest(name, weight=weight, lends=True))
 
 
+@when("preemption is switched off")
 @given("preemption is not switched on")
 def no_preemption(scene: Scene) -> None:
     if "preemption" in scene.subject.claims(scene.subject.configuration):
-        raise NotSupported(f"preemption is switched on in {scene.subject.name}:{scene.subject.configuration}")
+        scene.configure(preemption="off")
 
 
 @given(sentence(_GANG + ' running in queue "{queue:Name}" at priority {priority:d}'))
@@ -219,3 +220,10 @@ def they_have_succeeded(scene: Scene, gangs: tuple[str, ...]) -> None:
 def the_queues_share(scene: Scene, datatable: list[list[str]]) -> None:
     table = {row["queue"]: int(row["GPUs"]) for row in rows(datatable)}
     scene.chronicle.stays(shares(table, scene.subject.dialect, give_or_take=1))
+
+
+@then(sentence('"{pod:Name}" is told that queue "{queue:Name}" keeps it waiting'))
+def told_about_its_queue(scene: Scene, pod: str, queue: str) -> None:
+    """Where a part that does not run here would tell it, as an admission webhook does, there is nothing to judge."""
+    if scene.subject.dialect.tells_why_a_queue_refuses:
+        scene.chronicle.must(explains(pod, (queue,)))

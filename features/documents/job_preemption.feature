@@ -27,3 +27,8 @@ Feature: A training job of two on two full nodes
     When a gang "hp-larger-job" of "larger-1", "larger-2", "larger-3" with 3 CPUs each is submitted with the priority class "high-priority"
     Then no pod of the gang "hp-larger-job" is bound
     And "lp-pod-3" is still there
+    When the gang "hp-larger-job" is deleted
+    And preemption is switched off
+    And a gang "hp-late-job" of "late-1", "late-2" with 3 CPUs each is submitted with the priority class "high-priority"
+    Then no pod of the gang "hp-late-job" is bound
+    And "lp-pod-3" is still there

@@ -13,6 +13,8 @@ Feature: Queues beside each other
     And a gang "lost" of 2 pods with 1 GPU each is submitted to queue "teaching"
     Then no pod of the gang "late" is bound
     And no pod of the gang "lost" is bound
+    And "late-0" is told that queue "research" keeps it waiting
+    And "lost-0" is told that queue "teaching" keeps it waiting
     And "early-0", "early-1" are still there
     When queue "research" is opened
     Then the whole gang "late" runs
@@ -42,9 +44,8 @@ Feature: Queues beside each other
     And a queue "ours" of weight 1 that lends what it does not use
     And a queue "theirs" of weight 1 that lends what it does not use
     And a gang "borrower" of 8 pods with 1 GPU each running in queue "theirs", 1 of them needed
-    When a gang "owner" of 4 pods with 1 GPU each is submitted to queue "ours"
-    Then the whole gang "owner" runs
-    And the GPUs in use, give or take one, are:
+    When 8 gangs of 1 pod with 1 GPU ask each of the queues "ours" while the scheduler looks away
+    Then the GPUs in use, give or take one, are:
       | queue  | GPUs |
       | ours   | 4    |
       | theirs | 4    |

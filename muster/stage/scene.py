@@ -144,6 +144,12 @@ class Scene:
             self.subject.resume()
             self.touch()
 
+    def configure(self, **policy: str) -> None:
+        """The scheduler goes on with other settings until the scene is over."""
+        self.subject.configure(policy)
+        self.chronicle.prove_live()
+        self.touch()
+
     def priority_class(self, value: int, *, preempts: bool = True, name: str = "") -> str:
         """The name of a PriorityClass of that value, created when it is first asked for."""
         found = self._classes.get((value, preempts))
@@ -164,6 +170,8 @@ class Scene:
     def strike(self) -> None:
         """Take everything down by force; the namespace goes in the background."""
         self.subject.resume()
+        if self.subject.policy:
+            self.subject.configure({})
         self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
         for pod in self.chronicle.history.elsewhere:
             self.api.delete(POD, pod, _SYSTEM, grace=0)

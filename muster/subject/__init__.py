@@ -4,11 +4,12 @@ from muster.errors import UsageError
 from muster.subject.described import Described
 from muster.subject.koordinator import Koordinator, Koordinator170
 from muster.subject.kube_scheduler import KubeScheduler
+from muster.subject.reference import Reference
 from muster.subject.subjects import Subject, Workplace
 from muster.subject.volcano import Volcano
 
 _SUBJECTS: dict[str, type[Subject]] = {
-    subject.name: subject for subject in (KubeScheduler, Volcano, Koordinator, Koordinator170)
+    subject.name: subject for subject in (Reference, KubeScheduler, Volcano, Koordinator, Koordinator170)
 }
 DEFAULT = KubeScheduler.name
 

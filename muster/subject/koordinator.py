@@ -65,6 +65,9 @@ class Koordinator(Subject):
             "scheduler longest back-off": f"{_BACKOFF} s",
         }
 
+    def configure(self, policy: Mapping[str, str]) -> None:
+        self._restart_with(policy)
+
     def install(self, api: Api) -> None:
         define(api, self._asset(1))
         api.ensure({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
@@ -92,7 +95,7 @@ class Koordinator(Subject):
         arguments = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "CoschedulingArgs",
-            "enablePreemption": self.configuration == "default",
+            "enablePreemption": self.configuration == "default" and self.policy.get("preemption") != "off",
         }
         profile["pluginConfig"].append({"name": "Coscheduling", "args": arguments})
         return loaded

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from muster import timeouts
 from muster.cluster.api import Api
-from muster.errors import HarnessError, UsageError
+from muster.errors import HarnessError, NotSupported, UsageError
 from muster.processes import Process
 from muster.subject.dialect import Dialect
 
@@ -38,6 +38,7 @@ class Subject(ABC):
         self.configuration = configuration
         self.workplace = workplace
         self.processes: Sequence[Process] = ()
+        self.policy: dict[str, str] = {}  # what a scenario has asked to be different
 
     @classmethod
     @abstractmethod
@@ -74,10 +75,19 @@ class Subject(ABC):
         """Whatever must be in the cluster before it starts: definitions of its own kinds, namespaces."""
         return
 
+    def configure(self, policy: Mapping[str, str]) -> None:
+        """Go on with these settings; an empty policy is what the configuration says."""
+        raise NotSupported(f"{self.name}:{self.configuration} cannot be told {', '.join(policy)} while it runs")
+
     def start(self) -> None:
         self.processes = self._prepare()
         for process in self.processes:
             process.start()
+
+    def _restart_with(self, policy: Mapping[str, str]) -> None:
+        self.policy = dict(policy)
+        self.stop()
+        self.start()
 
     def stop(self) -> None:
         for process in self.processes:

@@ -31,10 +31,10 @@ _PREEMPTION = {
 
 
 class Volcano(Subject):
-    """`default` is the chart's configuration; `preempt` adds the action, which needs enqueue out of its way."""
+    """`default` is the chart's configuration; `preempt` and `reclaim` add one action and take enqueue away."""
 
     name: ClassVar[str] = "volcano"
-    configurations: ClassVar[tuple[str, ...]] = ("default", "preempt")
+    configurations: ClassVar[tuple[str, ...]] = ("default", "preempt", "reclaim")
     assets: ClassVar[tuple[str, ...]] = (
         "vc-scheduler",
         "vc-controller-manager",
@@ -48,7 +48,7 @@ class Volcano(Subject):
 
     @property
     def dialect(self) -> Dialect:
-        return VolcanoDialect()
+        return VolcanoDialect(reclaims=self.configuration == "reclaim")
 
     @property
     def longest_backoff(self) -> float:
@@ -103,8 +103,8 @@ class Volcano(Subject):
     def _conf(self) -> dict[str, object]:
         """The chart's own, read from the module. With enqueue a waiting job has no pods and could never preempt."""
         conf = yaml.safe_load(self.workplace.assets["volcano-scheduler.conf"].read_text())
-        if self.configuration == "preempt":
-            conf["actions"] = "allocate, backfill, preempt"
+        if self.configuration != "default":
+            conf["actions"] = f"allocate, backfill, {self.configuration}"
             for plugin in (plugin for tier in conf["tiers"] for plugin in tier["plugins"]):
                 if plugin["name"] == "gang":
                     plugin["enableJobStarving"] = False

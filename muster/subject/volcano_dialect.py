@@ -25,12 +25,15 @@ class VolcanoDialect(Dialect):
 
     group_kind: Resource | None = VOLCANO_GROUP
     queue_kind: Resource | None = VOLCANO_QUEUE
-    reclaims: bool = False  # whether this configuration takes lent room back
+    tells_why_a_queue_refuses = (
+        False  # its admission webhook does, and does not run here
+    )
     eviction_reason = "Evict"
     eviction_names_preemptor = False
 
-    def __init__(self, scheduler_name: str = "volcano") -> None:
+    def __init__(self, scheduler_name: str = "volcano", *, reclaims: bool = False) -> None:
         super().__init__(scheduler_name)
+        self.reclaims = reclaims  # whether lent room is taken back
 
     def pod(self, request: PodRequest, namespace: str) -> Manifest:
         manifest = super().pod(request, namespace)

@@ -66,6 +66,7 @@ def kube_apiserver(port: int, feature_gates: Mapping[str, bool], runtime_config:
         "--service-account-key-file=certificates/service-accounts.key",
         "--service-account-signing-key-file=certificates/service-accounts.key",
         "--authorization-mode=RBAC",
+        "--enable-admission-plugins=ExtendedResourceToleration",  # pods that ask for GPUs tolerate a taint of that name
         "--service-cluster-ip-range=10.0.0.0/24",
         "--allow-privileged=true",  # documents' manifests ask for it
         "--enable-priority-and-fairness=false",  # one user on one machine: queueing requests only distorts times
@@ -95,6 +96,7 @@ def kube_controller_manager(feature_gates: Mapping[str, bool]) -> list[str]:
         "--node-monitor-grace-period=24h",
         "--node-startup-grace-period=24h",
         "--node-monitor-period=1s",  # how soon a node that is down gets its NoExecute taint
+        "--node-eviction-rate=10",  # taints per second: by default the second node that is down waits 10 s for its own
         "--concurrent-namespace-syncs=20",  # namespaces of finished scenarios go in the background
         "--profiling=false",
         *_gates(feature_gates),

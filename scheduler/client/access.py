@@ -1,0 +1,108 @@
+"""How to reach an API server: from a kubeconfig, or from inside a pod.
+
+The ssl module reads certificates from files only; those that a kubeconfig carries inline reach it through anonymous
+memory, so that no key is ever written to a disk.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import ssl
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_TOKEN_SECONDS = 60  # a mounted token is renewed about hourly: read it again now and then
+
+
+class AccessError(Exception):
+    """The kubeconfig cannot be used; the text says what is wrong with it."""
+
+
+class Access:
+    """An address, what to trust there, and who to be."""
+
+    def __init__(self, server: str, trust: ssl.SSLContext, *, token: str = "", token_file: Path | None = None) -> None:
+        self.server = server.rstrip("/")
+        self.trust = trust
+        self._token = token
+        self._token_file = token_file
+        self._read_at = 0.0
+
+    def headers(self) -> dict[str, str]:
+        if self._token_file and time.monotonic() - self._read_at > _TOKEN_SECONDS:
+            self._token, self._read_at = self._token_file.read_text().strip(), time.monotonic()
+        return {"Authorization": f"Bearer {self._token}"} if self._token else {}
+
+    @classmethod
+    def from_kubeconfig(cls, path: Path, context: str | None = None) -> Access:
+        """By the named context, or the current one."""
+        try:
+            config = yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+            chosen = _entry(config, "context", context or config.get("current-context") or "")
+            cluster = _entry(config, "cluster", chosen["cluster"])
+            user = _entry(config, "user", chosen["user"]) if chosen.get("user") else {}
+            return cls._from_entries(cluster, user, path.parent)
+        except AccessError as trouble:
+            raise AccessError(f"{path}: {trouble}") from None
+        except (OSError, yaml.YAMLError, binascii.Error, KeyError, TypeError, AttributeError) as trouble:
+            raise AccessError(f"{path} is not a usable kubeconfig: {trouble}") from trouble
+
+    @classmethod
+    def _from_entries(cls, cluster: Mapping[str, Any], user: Mapping[str, Any], base: Path) -> Access:
+        if "exec" in user or "auth-provider" in user:
+            raise AccessError("log-in by an external program is not supported: use a token or a client certificate")
+        with _files() as files:
+            trust = ssl.create_default_context(cafile=files.path(cluster, "certificate-authority", base))
+            if cluster.get("insecure-skip-tls-verify"):
+                trust.check_hostname = False
+                trust.verify_mode = ssl.CERT_NONE
+            if certificate := files.path(user, "client-certificate", base):
+                trust.load_cert_chain(certificate, files.path(user, "client-key", base))
+        token_file = base / user["tokenFile"] if user.get("tokenFile") else None
+        return cls(cluster["server"], trust, token=user.get("token") or "", token_file=token_file)
+
+    @classmethod
+    def from_pod(cls) -> Access:
+        """By the service account that every pod is given."""
+        host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
+        if not host or not port:
+            raise AccessError("no kubeconfig was given, and this is not a pod of a cluster")
+        trust = ssl.create_default_context(cafile=_SERVICE_ACCOUNT / "ca.crt")
+        address = f"[{host}]" if ":" in host else host
+        return cls(f"https://{address}:{port}", trust, token_file=_SERVICE_ACCOUNT / "token")
+
+
+class _files:  # noqa: N801 -- reads as a verb where it is used
+    """Inline data as files, for as long as the block lasts."""
+
+    def __enter__(self) -> _files:
+        self._open: list[int] = []
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in self._open:
+            os.close(descriptor)
+
+    def path(self, entry: Mapping[str, Any], key: str, base: Path) -> str | None:
+        """A path to what the entry contains or names; inline data comes first, as kubectl has it."""
+        if not entry.get(f"{key}-data"):
+            return str(base / entry[key]) if entry.get(key) else None
+        descriptor = os.memfd_create(key)
+        self._open.append(descriptor)
+        os.write(descriptor, base64.b64decode(entry[f"{key}-data"]))
+        return f"/proc/self/fd/{descriptor}"
+
+
+def _entry(config: Mapping[str, Any], kind: str, name: str) -> dict[str, Any]:
+    for entry in config.get(f"{kind}s") or ():
+        if entry["name"] == name:
+            found: dict[str, Any] = entry[kind] or {}
+            return found
+    raise AccessError(f"there is no {kind} named {name!r}")

@@ -1,0 +1,131 @@
+"""Requests to one API server, with patience for trouble that passes.
+
+What a caller must decide itself (409, 404, 410, 422) is raised at once. A POST that is retried may have succeeded the
+first time: AlreadyExists, or a binding refused as done, can mean one's own success.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from scheduler.client.access import Access
+from scheduler.client.errors import ApiError, Unreachable
+
+_TRANSIENT = frozenset({429, 500, 502, 503, 504})
+_ATTEMPTS = 6
+_FIRST_PAUSE = 0.1  # seconds, doubled after every attempt
+_LONGEST_PAUSE = 5.0
+_REQUEST_SECONDS = 30.0
+_CONNECT_SECONDS = 5.0
+_OKAY = 400  # statuses from here on are refusals
+
+JSON = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+
+Query = Mapping[str, str]
+
+
+class Client:
+    """`async with Client(access) as client:`; watches do not count against the number of connections."""
+
+    def __init__(self, access: Access, *, connections: int = 32) -> None:
+        self._access = access
+        self._free = asyncio.Semaphore(connections)  # not the connector's limit: waiting for it would count as slowness
+        self._requests: aiohttp.ClientSession | None = None
+        self._watches: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Client:
+        self._requests, self._watches = self._session(), self._session()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for session in (self._requests, self._watches):
+            if session is not None:
+                await session.close()
+
+    async def request(
+        self, method: str, path: str, body: object = None, *, query: Query | None = None, content_type: str = JSON
+    ) -> bytes:
+        """The answer's bytes. A body of bytes is sent as it is, anything else as JSON."""
+        url = self._url(path, query)
+        data = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
+        for attempt in range(1, _ATTEMPTS + 1):
+            pause = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE)
+            try:
+                async with self._free:
+                    status, asked_for, answer = await self._attempt(method, url, data, content_type)
+            except (aiohttp.ClientError, OSError, TimeoutError) as trouble:
+                if attempt == _ATTEMPTS:
+                    raise Unreachable(f"{method} {path}: {trouble or type(trouble).__name__}") from trouble
+            else:
+                if status < _OKAY:
+                    return answer
+                if status not in _TRANSIENT or attempt == _ATTEMPTS:
+                    raise ApiError.read(status, answer)
+                pause = _asked_for(asked_for, pause)
+            await asyncio.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _attempt(
+        self, method: str, url: URL, data: bytes | None, content_type: str
+    ) -> tuple[int, str | None, bytes]:
+        assert self._requests is not None, "use `async with Client(...)`"
+        headers = {"Content-Type": content_type, **self._access.headers()}
+        async with self._requests.request(method, url, data=data, headers=headers) as response:
+            return response.status, response.headers.get("Retry-After"), await response.read()
+
+    async def get(self, path: str, *, query: Query | None = None) -> Any:
+        return msgspec.json.decode(await self.request("GET", path, query=query))
+
+    async def create(self, path: str, body: object) -> Any:
+        return msgspec.json.decode(await self.request("POST", path, body))
+
+    async def replace(self, path: str, body: object) -> Any:
+        """PUT: refused with 409 when the body's resourceVersion is not the newest."""
+        return msgspec.json.decode(await self.request("PUT", path, body))
+
+    async def patch(self, path: str, change: object, *, content_type: str = MERGE_PATCH) -> Any:
+        return msgspec.json.decode(await self.request("PATCH", path, change, content_type=content_type))
+
+    async def delete(self, path: str, *, uid: str = "", propagation: str = "") -> None:
+        """With a uid, only that very object: a namesake that has come since stays (409)."""
+        options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        if propagation:
+            options["propagationPolicy"] = propagation
+        await self.request("DELETE", path, options)
+
+    def stream(self, path: str, query: Query, *, idle: float) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        """An answer that does not end soon; it counts as broken when nothing at all arrives for so many seconds."""
+        assert self._watches is not None, "use `async with Client(...)`"
+        patience = aiohttp.ClientTimeout(total=None, connect=_CONNECT_SECONDS, sock_read=idle)
+        return self._watches.get(self._url(path, query), timeout=patience, headers=self._access.headers())
+
+    def _url(self, path: str, query: Query | None) -> URL:
+        tail = f"?{urlencode(query)}" if query else ""
+        return URL(f"{self._access.server}{path}{tail}", encoded=True)
+
+    def _session(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=self._access.trust, keepalive_timeout=60),
+            timeout=aiohttp.ClientTimeout(total=_REQUEST_SECONDS, sock_connect=_CONNECT_SECONDS),
+            # Packing costs both sides more than a local network does.
+            headers={"Accept": JSON, "Accept-Encoding": "identity", "User-Agent": "muster-scheduler"},
+        )
+
+
+def _asked_for(retry_after: str | None, otherwise: float) -> float:
+    try:
+        return min(max(float(retry_after or ""), otherwise), _LONGEST_PAUSE)
+    except ValueError:
+        return otherwise

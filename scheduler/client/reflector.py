@@ -1,0 +1,190 @@
+"""One kind of object, followed: listed once, watched from there, and listed again when the history was lost.
+
+The trap is what happens between a broken watch and the next list: an object may have gone, or have been replaced by a
+namesake with another uid. Both are told to the consumer as if the watch had seen them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Generic, TypeVar
+
+import aiohttp
+import msgspec
+
+from scheduler.client.client import Client, Query
+from scheduler.client.errors import ApiError, Unreachable
+from scheduler.client.objects import Metadata, Watched
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+
+_WATCH_SECONDS = 300  # then the API server ends the stream: a connection that died silently is noticed
+_IDLE_SECONDS = _WATCH_SECONDS + 30
+_MISSING_KIND_SECONDS = 3.0  # nothing tells when a CRD is installed, short of following all CRDs
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is away or refuses
+_SHORT_LIVED = 1.0  # a stream that ends sooner than this counts as trouble
+
+T = TypeVar("T", bound=Watched)
+Consumer = Callable[[str, T], None]
+
+_log = logging.getLogger(__name__)
+
+
+class Reflector(Generic[T]):
+    """Run it as a task. `objects` is what is known now; `synced` is set once it has been complete.
+
+    The consumer is called in the event loop and must not block; a `DELETED` carries the last state that was seen.
+    """
+
+    def __init__(
+        self, client: Client, path: str, kind: type[T], consumer: Consumer[T], *, query: Query | None = None
+    ) -> None:
+        self.objects: dict[tuple[str, str], T] = {}
+        self.synced = asyncio.Event()
+        self._client = client
+        self._path = path
+        self._query = dict(query or {})
+        self._decoder = msgspec.json.Decoder(kind)
+        self._consumer = consumer
+        self._version = ""
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        pause = _FIRST_PAUSE
+        while True:
+            began = time.monotonic()
+            try:
+                await self._list_and_watch()
+            except ApiError as refusal:
+                self._version = ""
+                if refusal.is_missing:
+                    self._replace([])
+                    await asyncio.sleep(_MISSING_KIND_SECONDS)
+                    continue
+                if not refusal.is_expired:
+                    _log.warning("%s: %s", self._path, refusal)
+            except (aiohttp.ClientError, OSError, TimeoutError, Unreachable, msgspec.MsgspecError) as broken:
+                _log.warning("%s: %s", self._path, broken or type(broken).__name__)
+            if time.monotonic() - began > _SHORT_LIVED:
+                pause = _FIRST_PAUSE
+            else:
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _list_and_watch(self) -> None:
+        if not self._version:
+            await self._list()
+        await self._watch()
+
+    async def _list(self) -> None:
+        listed = msgspec.json.decode(await self._client.request("GET", self._path, query=self._query), type=_List)
+        found = [item for item in map(self._decode, listed.items or ()) if item is not None]
+        self._replace(found)
+        self._version = listed.metadata.resource_version
+
+    def _replace(self, found: list[T]) -> None:
+        """Tell only the differences: who has gone, who is new, who has changed."""
+        newest = {item.metadata.key: item for item in found}
+        for key, known in list(self.objects.items()):
+            stays = newest.get(key)
+            if stays is None or stays.metadata.uid != known.metadata.uid:
+                del self.objects[key]
+                self._consumer(DELETED, known)
+        for item in found:
+            self._accept(item)
+        self.synced.set()
+
+    async def _watch(self) -> None:
+        asked = {
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
+            "timeoutSeconds": str(_WATCH_SECONDS),
+        }
+        async with self._client.stream(self._path, {**self._query, **asked}, idle=_IDLE_SECONDS) as response:
+            if response.status >= 400:
+                raise ApiError.read(response.status, await response.read())
+            async for line in lines(response.content.iter_any()):
+                self._follow(line)
+
+    def _follow(self, line: bytes) -> None:
+        change = msgspec.json.decode(line, type=_Change)
+        if change.type == "ERROR":
+            told = msgspec.json.decode(change.object, type=_Status)
+            raise ApiError(told.code, told.reason or "", told.message or "")
+        if change.type == "BOOKMARK":
+            self._version = msgspec.json.decode(change.object, type=_Bare).metadata.resource_version
+            return
+        item = self._decode(change.object)
+        if item is None:
+            return
+        self._version = item.metadata.resource_version
+        if change.type == DELETED:
+            self.objects.pop(item.metadata.key, None)
+            self._consumer(DELETED, item)
+        else:
+            self._accept(item)
+
+    def _accept(self, item: T) -> None:
+        key = item.metadata.key
+        known = self.objects.get(key)
+        if known is not None and known.metadata.resource_version == item.metadata.resource_version:
+            return
+        self.objects[key] = item
+        self._consumer(ADDED if known is None else MODIFIED, item)
+
+    def _decode(self, raw: msgspec.Raw) -> T | None:
+        """None for an object that is not what its kind promises: it counts as absent, and nobody else suffers."""
+        try:
+            return self._decoder.decode(raw)
+        except msgspec.MsgspecError as trouble:
+            bare = msgspec.json.decode(raw, type=_Bare)
+            _log.warning("%s: %s cannot be read: %s", self._path, "/".join(bare.metadata.key), trouble)
+            known = self.objects.pop(bare.metadata.key, None)
+            if known is not None:
+                self._consumer(DELETED, known)
+            return None
+
+
+async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines of any length: a pod can be larger than what a line reader buffers."""
+    rest = bytearray()
+    async for chunk in chunks:
+        if b"\n" not in chunk:
+            rest += chunk
+            continue
+        first, *complete, last = chunk.split(b"\n")
+        rest += first
+        if rest:
+            yield bytes(rest)
+        for line in complete:
+            if line:
+                yield line
+        rest = bytearray(last)
+
+
+class _ListMetadata(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMetadata
+    items: list[msgspec.Raw] | None = None
+
+
+class _Change(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Bare(msgspec.Struct):
+    metadata: Metadata
+
+
+class _Status(msgspec.Struct):
+    code: int = 500
+    reason: str | None = None
+    message: str | None = None

@@ -1,0 +1,62 @@
+"""How a group stands, in the words of its kind. What has ended stays ended.
+
+Volcano: Pending, Inqueue, Running, Completed. Koordinator: Pending, Scheduling, Scheduled, Running, Finished or Failed.
+Inqueue means that the queue takes the gang, and reserves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.core.actions import Action, Release, SetGroupPhase
+from scheduler.core.admit import refusal_of_group
+from scheduler.core.cluster import Cluster
+from scheduler.core.model import Counts, Group
+from scheduler.core.units import FINISHED, STARTED, counted, has_started, title
+
+
+def phases(cluster: Cluster) -> Iterator[Action]:
+    """What has changed for the groups that something happened to."""
+    for key in sorted(cluster.touched):
+        group = cluster.groups.get(key)
+        if group is None:
+            continue
+        counts = cluster.counts.get(key, Counts())
+        phase, message = _phase(group, counts, cluster)
+        if group.phase in FINISHED:
+            phase, message = group.phase, ""
+        if (phase, counts) != (group.phase, group.counts):
+            yield SetGroupPhase(group, phase, counts, message)
+        yield from _abandoned(group, cluster)
+
+
+def _phase(group: Group, counts: Counts, cluster: Cluster) -> tuple[str, str]:
+    members = cluster.members(group.key)
+    ended = counts.succeeded + counts.failed
+    if ended and not members and (group.phase in STARTED or ended >= group.minimum):
+        return _end(group, counts), ""
+    if has_started(group, cluster):
+        runs = group.kind == "volcano" or counts.running >= group.minimum
+        return "Running" if runs else "Scheduled", ""
+    if why := refusal_of_group(group, cluster):
+        return "Pending", why
+    if group.kind == "volcano":
+        return "Inqueue", ""
+    return ("Scheduling" if len(members) >= group.minimum else "Pending"), ""
+
+
+def _end(group: Group, counts: Counts) -> str:
+    if group.kind == "volcano":
+        return "Completed"
+    return "Failed" if counts.failed else "Finished"
+
+
+def _abandoned(group: Group, cluster: Cluster) -> Iterator[Release]:
+    """A gang that was started in part, and has nobody left who waits to complete it, gives its room back."""
+    if group.phase in STARTED | FINISHED or has_started(group, cluster):
+        return
+    members = cluster.members(group.key)
+    if any(pod.uid in cluster.waiting or pod.gated for pod in members):
+        return
+    for pod in counted(group, cluster):
+        yield Release(pod, f"gang {title(group.key)} was started in part and cannot be completed")

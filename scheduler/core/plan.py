@@ -1,0 +1,167 @@
+"""The decision: a cluster and a policy in, actions out. The same cluster always gives the same actions.
+
+Whoever waits is looked at once, in the written order. It starts where there is room now; or it holds the room that
+those who are leaving will give back; or room is made for it; or it waits, is told why, and holds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scheduler.core import reasons
+from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Report
+from scheduler.core.admit import is_strict, refusal_of_unit
+from scheduler.core.cluster import Cluster
+from scheduler.core.draft import Draft
+from scheduler.core.model import Pod
+from scheduler.core.phases import phases
+from scheduler.core.placing import Placement, place
+from scheduler.core.policy import Policy
+from scheduler.core.preempt import preempt
+from scheduler.core.units import Unit, least_members, units
+from scheduler.core.victims import Candidates
+
+
+def plan(cluster: Cluster, policy: Policy) -> list[Action]:
+    """What to do now. Nothing is remembered between two plans: everything follows from the cluster."""
+    waiting = units(cluster, policy)
+    decided = Planning(cluster, policy).run(waiting) if waiting else []
+    return [*decided, *phases(cluster)]
+
+
+class Planning:
+    """One pass over everybody who waits; `draft` is how things stand after those who were decided about."""
+
+    def __init__(self, cluster: Cluster, policy: Policy) -> None:
+        self._cluster, self._policy = cluster, policy
+        self.draft = Draft(cluster)
+        self.actions: list[Action] = []
+        self._heads: dict[str, str] = {}  # strict queues, with the one that waits at their head
+        self._refused: dict[tuple[object, ...], str] = {}  # what was asked for in vain, and why
+        self._candidates: dict[tuple[int, frozenset[str]], Candidates] = {}
+
+    def run(self, waiting: Sequence[Unit]) -> list[Action]:
+        for unit in waiting:
+            self.decide(unit)
+        return self.actions
+
+    def decide(self, unit: Unit) -> None:
+        if why := unit.blocked or refusal_of_unit(unit, self._cluster) or self._behind_a_head(unit):
+            self._wait(unit, why)
+            return
+        least = least_members(unit, self._cluster) if unit.groups else list(unit.members)
+        likeness = (*(id(pod.shape) for pod in least), unit.priority, unit.preempts, unit.queues)
+        if likeness in self._refused:
+            self._wait(unit, self._refused[likeness])
+        elif self._start(unit.members):
+            pass
+        elif len(least) < len(unit.members) and self._start(least):
+            started = {pod.uid for pod in least}
+            for pod in unit.members:
+                if pod.uid not in started:
+                    self.decide(_alone(unit, pod))
+        elif not self._hold(unit, least) and not self._make_room(unit, least):
+            self._refused[likeness] = self._reason(unit, least)
+            self._wait(unit, self._refused[likeness])
+
+    def _start(self, members: Sequence[Pod]) -> bool:
+        """Now, all of them."""
+        if self.draft.shares.excess(members, later=False):
+            return False
+        placement = place(members, self.draft.now, self._nominated(members))
+        if placement is None:
+            return False
+        self.draft.bind(members)
+        self.actions += [Bind(pod, self.draft.table.nodes[placement[pod.uid]].name) for pod in members]
+        return True
+
+    def _hold(self, unit: Unit, least: Sequence[Pod]) -> bool:
+        """When those who leave are gone: until then the room is spoken for."""
+        if self.draft.shares.excess(least, later=True):
+            return False
+        placement = place(least, self.draft.later, self._nominated(least))
+        if placement is None:
+            return False
+        self._promise(unit, least, placement)
+        return True
+
+    def _make_room(self, unit: Unit, least: Sequence[Pod]) -> bool:
+        """By evictions, if they make room for all of them."""
+        if not self._policy.preemption or not unit.preempts:
+            return False
+        found = preempt(least, self.candidates(unit), self.draft)
+        if found is None:
+            return False
+        self.draft.evict(found.victims)
+        for pod in least:
+            self.draft.later.take(found.placement[pod.uid], pod.shape)
+        self._candidates.clear()
+        self.actions += [self._eviction(victim, unit, least, found.placement) for victim in found.victims]
+        self._promise(unit, least, found.placement)
+        return True
+
+    def _promise(self, unit: Unit, least: Sequence[Pod], placement: Placement) -> None:
+        self.draft.reserve(least)
+        nodes = {pod.uid: self.draft.table.nodes[placement[pod.uid]].name for pod in least}
+        self.actions += [Nominate(pod, nodes[pod.uid]) for pod in least if pod.nominated != nodes[pod.uid]]
+        places = ", ".join(sorted(set(nodes.values())))
+        why = f"{unit.name} waits for pods that leave; its room is held on {places}"
+        self._report(unit.members, why)
+        self._stop_behind(unit)
+
+    def _wait(self, unit: Unit, why: str) -> None:
+        self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated]
+        self._report(unit.members, why)
+        self.actions += [Release(pod, f"{unit.name} was started in part: {why}") for pod in unit.partial]
+        self._stop_behind(unit)
+
+    def _report(self, members: Sequence[Pod], why: str) -> None:
+        self.actions += [Report(pod, why) for pod in members]
+
+    def _reason(self, unit: Unit, least: Sequence[Pod]) -> str:
+        why = reasons.over_share(unit, least, self.draft)
+        if not why and unit.groups:
+            why = reasons.gang_shortage(unit, least, self.draft)
+        why = why or reasons.shortage(least[0].shape, self.draft.now)
+        if not self._policy.preemption:
+            return f"{why}; preemption is switched off"
+        if not unit.preempts:
+            return f"{why}; it does not preempt"
+        if not self.candidates(unit).on:
+            return f"{why}; nobody is less important"
+        return f"{why}; evicting everybody less important would not make enough room"
+
+    def _eviction(self, victim: Pod, unit: Unit, least: Sequence[Pod], placement: Placement) -> Evict:
+        row = self.draft.table.row[victim.node]
+        trigger = next((pod for pod in least if placement[pod.uid] == row), least[0])
+        if unit.groups:
+            told = f"higher priority pods, preemptor: {unit.name}, triggerpod: {'/'.join(trigger.key)}"
+        else:
+            told = "a higher priority pod"
+        message = f"{trigger.scheduler}: preempting to accommodate {told}"
+        return Evict(victim, unit.name, trigger, message)
+
+    def candidates(self, unit: Unit) -> Candidates:
+        asked = unit.priority, unit.queues
+        if asked not in self._candidates:
+            self._candidates[asked] = Candidates(*asked, self.draft)
+        return self._candidates[asked]
+
+    def _nominated(self, members: Sequence[Pod]) -> dict[str, int]:
+        row = self.draft.table.row
+        return {pod.uid: row[pod.nominated] for pod in members if pod.nominated in row}
+
+    def _behind_a_head(self, unit: Unit) -> str:
+        queue = next((queue for queue in sorted(unit.queues) if queue in self._heads), "")
+        return f"queue {queue} is served strictly in order, and {self._heads[queue]} waits before it" if queue else ""
+
+    def _stop_behind(self, unit: Unit) -> None:
+        for queue in unit.queues:
+            if is_strict(queue, self._cluster, self._policy):
+                self._heads.setdefault(queue, unit.name)
+
+
+def _alone(unit: Unit, pod: Pod) -> Unit:
+    """A member above the minimum, once the gang has started: placed like any pod."""
+    return replace(unit, name="/".join(pod.key), members=(pod,), groups=(), partial=())
