@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from scheduler.runtime.explaining import explain_pod
 
         return asyncio.run(explain_pod(access, policy, given.namespace, given.pod))
-    logs.to_stderr(logging.DEBUG if given.verbose else logging.INFO)
+    logs.to_stderr()
     asyncio.run(_serve(access, policy, given.listen))
     return 0
 
@@ -68,9 +68,16 @@ def _parser() -> _Parser:
         epilog="`python -m scheduler explain POD -n NAMESPACE` says why a pod waits.",
     )
     _common(parser)
-    parser.add_argument("--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="/healthz, /readyz and /metrics")
-    parser.add_argument("--verbose", action="store_true", help="log what happens inside, too")
+    serving = "where /healthz, /readyz and /metrics are served; port 0 takes a free one, and the log says which"
+    parser.add_argument("--listen", type=_address, default="127.0.0.1:0", metavar="HOST:PORT", help=serving)
     return parser
+
+
+def _address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
+    return text
 
 
 def _explain_parser() -> _Parser:

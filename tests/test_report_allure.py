@@ -85,7 +85,7 @@ def test_titles_labels_and_the_row_of_an_outline(suite: ToySuite) -> None:
     assert labels(result, "feature") == ["Making room"]
     assert labels(result, "as_id") == labels(result, "requirement") == ["PRE-06"]
     assert labels(result, "level") == ["may"]
-    assert labels(result, "scheduler") == ["kube-scheduler"]
+    assert labels(result, "scheduler") == ["reference"]
     assert "preemption" in labels(result, "capability")
     assert labels(suite.allure()["PRE-02"], "severity") == ["normal"]
 

@@ -20,7 +20,7 @@ def test_names_and_defaults() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("kubescheduler", "unknown scheduler 'kubescheduler': choose from kube-scheduler"),
+        ("kubescheduler", "unknown scheduler 'kubescheduler': choose from reference, kube-scheduler"),
         ("mine=missing.yaml", "cannot read the description"),
         ("mine=broken.yaml", "cannot read the description"),
         ("mine=other.yaml", "there is no 'kind'"),

@@ -52,7 +52,7 @@ def _run(argv: Sequence[str]) -> int:
     parser, commands = _parser()
     args, unknown = parser.parse_known_args(argv)
     if unknown:
-        raise UsageError(_unknown(unknown, commands.get(args.command, parser)))
+        raise UsageError(_unknown(unknown, getattr(args, "parser", commands.get(args.command, parser))))
     if args.command is None:
         parser.print_help(sys.stderr)
         return EXIT_USAGE
@@ -61,12 +61,12 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _parser() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
-    from muster.cli import assets, doctor, run, up
+    from muster.cli import assets, delete, doctor, events, get, list_jobs, run, submit, top, up
 
     parser = _Parser(prog="muster", description="Does your scheduler pass muster?")
     parser.add_argument("--version", action="version", version=f"muster {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (run, up, doctor, assets):
+    for module in (run, up, submit, get, list_jobs, top, events, delete, doctor, assets):
         module.add(subparsers)
     return parser, dict(subparsers.choices)
 

@@ -11,7 +11,7 @@ from muster.subject.volcano import Volcano
 _SUBJECTS: dict[str, type[Subject]] = {
     subject.name: subject for subject in (Reference, KubeScheduler, Volcano, Koordinator, Koordinator170)
 }
-DEFAULT = KubeScheduler.name
+DEFAULT = Reference.name
 
 
 def names() -> tuple[str, ...]:

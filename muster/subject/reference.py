@@ -17,6 +17,7 @@ from muster.subject.dialect import Dialect
 from muster.subject.reference_dialect import KoordinatorWords, VolcanoWords
 from muster.subject.subjects import Subject
 
+_MODULE = "MUSTER_REFERENCE"  # a module and its words to run instead: how scenarios are proven able to fail
 _SCHEDULER = "muster-scheduler"
 _DEFINITIONS = ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator-podgroups")
 _SOURCE = "scheduler/core"
@@ -51,7 +52,8 @@ class Reference(Subject):
         return 0.0
 
     def settings(self) -> dict[str, str]:
-        return {"scheduler": f"{self.name} ({self.configuration})", "scheduler client limits": "none"}
+        instead = {"instead of it": os.environ[_MODULE]} if _MODULE in os.environ else {}
+        return {"scheduler": f"{self.name} ({self.configuration})", "scheduler client limits": "none", **instead}
 
     def install(self, api: Api) -> None:
         for name in _DEFINITIONS:
@@ -68,7 +70,7 @@ class Reference(Subject):
         }
         file.write_text(yaml.safe_dump(configuration))
         flags = ["--kubeconfig", str(self.workplace.admin), "--config", str(file), "--listen", "127.0.0.1:0"]
-        argv = [sys.executable, "-m", "scheduler", *flags]
+        argv = [sys.executable, "-m", *os.environ.get(_MODULE, "scheduler").split(), *flags]
         environment = {**os.environ, "PYTHONPATH": str(suite.scheduler_home())}
         return [
             Process("reference", argv, directory=directory, log=directory / "reference.log", env=environment),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from scheduler.core.cluster import Cluster
 from scheduler.core.model import DEFAULT_QUEUE, Pod
 from scheduler.core.nodes import Numbers
-from scheduler.core.room import Room
+from scheduler.core.room import LastChange, Room
 
 Usage = dict[str, int]
 
@@ -19,8 +19,9 @@ class Draft:
         self.cluster, self.table = cluster, cluster.table
         self._now: Numbers = self.table.allocatable - self.table.used
         self._later: Numbers = self._now + self.table.leaving
-        self.now = Room(self.table, self._now, self._later)
-        self.later = Room(self.table, self._later)
+        last = LastChange()  # of either: they share a layer
+        self.now = Room(self.table, self._now, self._later, last=last)
+        self.later = Room(self.table, self._later, last=last)
         self.going: dict[str, Pod] = {}  # evicted by this plan
         self.shares = Shares(cluster)
 
@@ -47,11 +48,14 @@ class Shares:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
+        self._limited = any(queue.capability for queue in cluster.queues.values())
         self._now: dict[str, Usage] = {}
         self._later: dict[str, Usage] = {}
 
     def excess(self, pods: Iterable[Pod], *, later: bool, without: Iterable[Pod] = ()) -> tuple[str, str] | None:
         """The queue and the resource that these pods would exceed; `without` are pods thought away."""
+        if not self._limited:
+            return None
         asked: dict[str, Usage] = {}
         for pod in pods:
             _add(asked.setdefault(self._cluster.queue_of(pod), {}), pod, +1)
@@ -83,6 +87,8 @@ class Shares:
         return self._usage(queue)[0].get(resource, 0)
 
     def _change(self, pod: Pod, sign: int, *, now: bool) -> None:
+        if not self._limited:
+            return
         queue = self._cluster.queue_of(pod)
         if self.capability(queue):
             present, future = self._usage(queue)

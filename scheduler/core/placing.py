@@ -22,8 +22,10 @@ _SEARCH_STEPS = 4000
 
 def place(members: Sequence[Pod], room: Room, wanted: Mapping[str, int] | None = None) -> Placement | None:
     """Take room for all of them, where `wanted` says first; or leave the room as it was and return None."""
+    if len(members) == 1:
+        return _greedily(members, room, wanted or {})
     shapes = {pod.shape for pod in members}
-    if len(members) > 1 and len(shapes) == 1 and room.capacity(members[0].shape) < len(members):
+    if len(shapes) == 1 and room.capacity(members[0].shape) < len(members):
         return None
     ordered = sorted(members, key=lambda pod: (*(-amount for amount in size(pod)), pod.created, pod.key))
     placed = _greedily(ordered, room, wanted or {})
@@ -36,12 +38,13 @@ def _greedily(members: Sequence[Pod], room: Room, wanted: Mapping[str, int]) -> 
     placed: Placement = {}
     for pod in members:
         row = wanted.get(pod.uid)
-        if row is None or not room.fits(row, pod.shape):
-            row = room.best(pod.shape, room.fitting(pod.shape))
+        if row is not None and room.fits(row, pod.shape):
+            room.take(row, pod.shape)
+        else:
+            row = room.take_best(pod.shape)
         if row is None:
             give_back(members, placed, room)
             return None
-        room.take(row, pod.shape)
         placed[pod.uid] = row
     return placed
 

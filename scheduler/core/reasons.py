@@ -38,11 +38,9 @@ def gang_shortage(unit: Unit, members: Sequence[Pod], draft: Draft) -> str:
     """How far the members come that must start together, and what the first that finds no place is short of."""
     room = Room(draft.table, *(layer.copy() for layer in draft.now.layers))
     for placed, pod in enumerate(members):
-        row = room.best(pod.shape, room.fitting(pod.shape))
-        if row is None:
+        if room.take_best(pod.shape) is None:
             told = shortage(pod.shape, room)
             return f"gang {unit.name}: room for {placed} of the {len(members)} pods that start together; then {told}"
-        room.take(row, pod.shape)
     return f"gang {unit.name}: its {len(members)} pods do not fit together"
 
 

@@ -15,11 +15,32 @@ _PENALTY_WEIGHT = 1 << 44  # a penalty outweighs any amount of free room
 _MOST = _PENALTY_WEIGHT - 1
 
 
+class LastChange:
+    """Who was placed last, and where; nobody when something else has changed since."""
+
+    def __init__(self) -> None:
+        self.shape: Shape | None = None
+        self.row = 0
+
+
 class Room:
     """Free room by node. Taking room takes it from every layer."""
 
-    def __init__(self, table: NodeTable, *layers: Numbers) -> None:
+    def __init__(self, table: NodeTable, *layers: Numbers, last: LastChange | None = None) -> None:
         self.table, self.layers = table, layers
+        self._last = last or LastChange()
+
+    def take_best(self, shape: Shape) -> int | None:
+        """Take the best node for such a pod; None when there is none."""
+        last = self._last
+        if last.shape is shape and self.fits(last.row, shape):
+            row: int | None = last.row  # the pod before was just like it: what was the fullest node is even fuller now
+        else:
+            row = self.best(shape, self.fitting(shape))
+        if row is not None:
+            self._change(row, shape, -1)
+            last.shape, last.row = shape, row
+        return row
 
     def fitting(self, shape: Shape) -> Mask:
         """The nodes where such a pod may be and has room."""
@@ -67,6 +88,7 @@ class Room:
         self._change(row, shape, +1)
 
     def _change(self, row: int, shape: Shape, sign: int) -> None:
+        self._last.shape = None
         for resource, amount in shape.requests:
             column = self.table.column.get(resource)
             if column is not None:

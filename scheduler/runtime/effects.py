@@ -96,9 +96,10 @@ class Effects:
             await asyncio.wait([before])
         try:
             await work
-        except (ApiError, Unreachable) as trouble:
+        except Exception as trouble:  # whatever it was, a belief must not outlive the write that failed
             self._metrics.failures.add(kind)
-            _log.warning("refused", extra={"fields": {"what": kind, "who": str(key), "why": str(trouble)}})
+            fields = {"what": kind, "who": str(key), "why": str(trouble)}
+            _log.warning("refused", extra={"fields": fields}, exc_info=not isinstance(trouble, ApiError | Unreachable))
             self._refusals[key] = self._refusals.get(key, 0) + 1
             refused(trouble)
         else:

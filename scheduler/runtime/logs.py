@@ -19,7 +19,7 @@ class _Json(logging.Formatter):
         return msgspec.json.encode(line).decode()
 
 
-def to_stderr(level: int = logging.INFO) -> None:
+def to_stderr() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)

@@ -1,0 +1,193 @@
+"""The reference scheduler as a process beside a real API server: it binds, evicts, nominates, and keeps queues."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from muster.cluster.local import LocalCluster
+from muster.cluster.resources import EVENT, NODE, POD, VOLCANO_COMMAND, VOLCANO_GROUP, VOLCANO_QUEUE
+from scheduler.client import Access, Client, Reflector
+from scheduler.runtime.objects import Custom
+from tests.local_scene import Object, Watch, node, phase_is, pod
+
+pytestmark = pytest.mark.plane
+
+_CRDS = Path(__file__).parents[1] / "manifests" / "crds"
+_RIGHTS = {
+    "ServiceAccount": "/api/v1/namespaces/kube-system/serviceaccounts",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+}
+
+
+class Scheduler:
+    """`python -m scheduler`, with the lines that it logs."""
+
+    def __init__(self, kubeconfig: Path, *words: str) -> None:
+        command = [sys.executable, "-m", "scheduler", "--kubeconfig", str(kubeconfig), *words]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.address = self.until("listening")["address"]
+        self.until("ready")
+
+    def until(self, message: str) -> dict[str, Any]:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            told: dict[str, Any] = json.loads(line)
+            if told["message"] == message:
+                return told
+        raise AssertionError(f"the scheduler ended before it said {message!r}")
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.communicate(timeout=10)
+        return self.process.returncode
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[tuple[LocalCluster, Watch]]:
+    with LocalCluster() as cluster:
+        api = cluster.connection.api
+        for name in ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator-podgroups"):
+            api.create(yaml.safe_load((_CRDS / f"{name}.yaml").read_text()))
+        for name, value in (("low", 10), ("high", 100)):
+            api.create(_priority(name, value))
+        yield cluster, Watch(api)
+
+
+@pytest.fixture(scope="module")
+def account(plane: tuple[LocalCluster, Watch], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A kubeconfig with the rights that the scheduler's manifest gives, and no others."""
+    api, admin = plane[0].connection.api, plane[0].connection.kubeconfig
+    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    for manifest in yaml.safe_load_all((_CRDS.parent / "scheduler" / "rbac.yaml").read_text()):
+        api.post(_RIGHTS[manifest["kind"]], manifest)
+    token = api.post(f"{_RIGHTS['ServiceAccount']}/muster-scheduler/token", asked)["status"]["token"]
+    config = yaml.safe_load(admin.read_text())
+    config["users"] = [{"name": one["name"], "user": {"token": token}} for one in config["users"]]
+    path = tmp_path_factory.mktemp("account") / "kubeconfig"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+@pytest.fixture
+def scheduler(account: Path) -> Iterator[Scheduler]:
+    running = Scheduler(account)
+    yield running
+    assert running.stop() == 0
+
+
+def test_binds_evicts_and_nominates(plane: tuple[LocalCluster, Watch], scheduler: Scheduler) -> None:
+    cluster, watch = plane
+    api = cluster.connection.api
+    api.create(node("n", gpus=1))
+    api.create(_asking("low-pod", gpus=1, priority="low"))
+    watch.until(POD, "low-pod", phase_is("Running"))
+    api.create(_asking("high-pod", gpus=1, priority="high"))
+    marked = watch.until(POD, "low-pod", _has("DisruptionTarget", "PreemptionByScheduler"))
+    nominated = watch.until(POD, "high-pod", lambda _, found: found["status"].get("nominatedNodeName") == "n")
+    gone = watch.until(POD, "low-pod", lambda event, _: event == "DELETED")
+    runs = watch.until(POD, "high-pod", phase_is("Running"))
+    assert marked < gone < runs
+    assert nominated < runs
+
+    api.create(_asking("hopeless", gpus=5, priority="low"))
+    watch.until(POD, "hopeless", _has("PodScheduled", "Unschedulable"))
+    assert "nvidia.com/gpu" in _explained(cluster, "hopeless")
+    with urllib.request.urlopen(f"http://{scheduler.address}/metrics") as answer:
+        text = answer.read().decode()
+    assert 'muster_scheduler_done_total{kind="bind"} 2' in text
+    assert 'muster_scheduler_done_total{kind="evict"} 1' in text
+    assert scheduler.stop() == 0  # what was told before is written before it ends
+    watch.until(EVENT, "high-pod", _says("Scheduled"))
+    watch.until(EVENT, "low-pod", _says("Preempted"))
+    watch.until(EVENT, "hopeless", _says("FailedScheduling"))
+    for name in ("high-pod", "hopeless"):
+        api.delete(POD, name, "default")
+    watch.until(POD, "high-pod", lambda event, _: event == "DELETED")
+    api.delete(NODE, "n")
+
+
+def test_a_gang_waits_for_its_queue_and_runs(plane: tuple[LocalCluster, Watch], scheduler: Scheduler) -> None:
+    cluster, watch = plane
+    api = cluster.connection.api
+    api.create(node("g", gpus=2))
+    metadata: Object = {"name": "gang", "namespace": "default"}
+    spec = {"minMember": 2, "queue": "later"}
+    api.create({"apiVersion": VOLCANO_GROUP.api_version, "kind": "PodGroup", "metadata": metadata, "spec": spec})
+    for name in ("one", "two"):
+        member = _asking(name, gpus=1, priority="low")
+        member["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = "gang"
+        api.create(member)
+    watch.until(POD, "one", _has("PodScheduled", "Unschedulable"))
+    queue = {"apiVersion": VOLCANO_QUEUE.api_version, "kind": "Queue", "metadata": {"name": "later"}, "spec": {}}
+    api.create(queue)
+    for name in ("one", "two"):
+        watch.until(POD, name, phase_is("Running"))
+    while scheduler.until("decided").get("phase") != "Running":
+        pass
+    asyncio.run(_until(cluster, "queues", lambda status: status.get("state") == "Open" and status["running"] == 1))
+    target = {"kind": "Queue", "name": "later"}
+    command = {"metadata": {"name": "close", "namespace": "default"}, "action": "CloseQueue", "target": target}
+    api.create({"apiVersion": VOLCANO_COMMAND.api_version, "kind": "Command", **command})
+    asyncio.run(_until(cluster, "queues", lambda status: status["state"] == "Closing"))
+    api.delete(VOLCANO_GROUP, "gang", "default")
+    asyncio.run(_until(cluster, "queues", lambda status: status["state"] == "Closed"))
+    assert not api.list(VOLCANO_COMMAND)["items"]
+
+
+def _explained(cluster: LocalCluster, name: str) -> str:
+    words = ["explain", name, "-n", "default", "--kubeconfig", str(cluster.connection.kubeconfig)]
+    return subprocess.run(
+        [sys.executable, "-m", "scheduler", *words], capture_output=True, text=True, check=True
+    ).stdout
+
+
+async def _until(cluster: LocalCluster, plural: str, holds: Callable[[Object], bool]) -> None:
+    """Until the status of one object of the kind is as wanted."""
+    reached = asyncio.Event()
+
+    def look(_: str, found: Custom) -> None:
+        if holds(found.status or {}):
+            reached.set()
+
+    async with Client(Access.from_kubeconfig(cluster.connection.kubeconfig)) as client:
+        path = f"/apis/{VOLCANO_GROUP.api_version}/{plural}"
+        task = asyncio.create_task(Reflector(client, path, Custom, look).run())
+        async with asyncio.timeout(30):
+            await reached.wait()
+        task.cancel()
+
+
+def _asking(name: str, *, gpus: int, priority: str) -> Object:
+    found = pod(name)
+    found["spec"] |= {"schedulerName": "muster-scheduler", "priorityClassName": priority}
+    found["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
+    return found
+
+
+def _priority(name: str, value: int) -> Object:
+    metadata = {"name": name}
+    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": metadata, "value": value}
+
+
+def _has(kind: str, reason: str) -> Any:
+    def holds(_: str, found: Object) -> bool:
+        conditions = found["status"].get("conditions", [])
+        return any((one["type"], one.get("reason")) == (kind, reason) for one in conditions)
+
+    return holds
+
+
+def _says(reason: str) -> Any:
+    return lambda _, found: found["reason"] == reason
