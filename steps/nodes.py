@@ -31,7 +31,12 @@ def a_tainted_node(scene: Scene, name: str, offered: int, taint: str) -> None:
 @given("nodes:")
 def a_table_of_nodes(scene: Scene, datatable: list[list[str]]) -> None:
     scene.add_nodes(
-        NodeRequest(row["node"], int(row["GPUs"]), taints=tuple(Taint.parse(one) for one in row["taints"].split()))
+        NodeRequest(
+            row["node"],
+            int(row["GPUs"]),
+            taints=tuple(Taint.parse(one) for one in row["taints"].split()),
+            labels={f"node-role.kubernetes.io/{row['role']}": ""} if row.get("role") else {},
+        )
         for row in rows(datatable)
     )
 

@@ -6,6 +6,7 @@ from pytest_bdd import given, then, when
 
 from muster.chronicle.queues import (
     counted_running,
+    declared,
     goes_forward,
     is_queued,
     shares,
@@ -227,3 +228,9 @@ def told_about_its_queue(scene: Scene, pod: str, queue: str) -> None:
     """Where a part that does not run here would tell it, as an admission webhook does, there is nothing to judge."""
     if scene.subject.dialect.tells_why_a_queue_refuses:
         scene.chronicle.must(explains(pod, (queue,)))
+
+
+@then(sentence('the group of the gang "{name:Name}" needs {number:d} pods and is in queue "{queue:Name}"'))
+@then(sentence('the group of the gang "{name:Name}" needs {number:d} pod and is in queue "{queue:Name}"'))
+def the_group_says(scene: Scene, name: str, number: int, queue: str) -> None:
+    scene.chronicle.must(declared(name, number, queue, scene.subject.dialect))

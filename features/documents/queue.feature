@@ -1,10 +1,8 @@
 @documents @queues @gangs
 Feature: Training jobs in a queue of eight GPUs
-  The walk-through of queue, priority and backfill for Kubeflow jobs, at the level of gangs and pods: each
-  job is the group object and the six pods (or the one pod) that the job's operator makes of it, and its end is the end
-  of its pods and the removal of its group. What only an operator can show is left to the operators' own behaviours:
-  the job's states Created, Running and Succeeded, that a queued job has no pods yet, and that a job with zero workers
-  is refused while one without the field is accepted.
+  The walk-through of queue, priority and backfill for PyTorchJobs: every job needs all its pods at once, and a queue
+  that may use eight GPUs. A queued job's group is shown as Inqueue by the document; a scheduler that refuses at the
+  door shows Pending: both are queued.
 
   @DOC-3 @must @doc-3
   Scenario: The important job is next in a full queue, and a small one uses what is left of it
@@ -12,36 +10,57 @@ Feature: Training jobs in a queue of eight GPUs
       | node     | GPUs | taints |
       | worker-1 | 8    |        |
       | worker-2 | 8    |        |
-    And the priority class "high-priority" of 1000000
-    And a queue "test" with 8 GPUs, 8 CPUs and 64Gi of memory
-    When a gang "job-a" of 6 pods with 1 GPU, 1 CPU and 100Mi of memory each is submitted to queue "test" with the priority class "high-priority"
-    Then the whole gang "job-a" runs
-    And the group of the gang "job-a" went from waiting to running and never back
-    And the group of the gang "job-a" counted 6 running pods
-    When a gang "job-b" of 6 pods with 1 GPU, 1 CPU and 100Mi of memory each is submitted to queue "test"
-    And a gang "job-c" of 6 pods with 1 GPU, 1 CPU and 100Mi of memory each is submitted to queue "test" with the priority class "high-priority"
-    Then the gang "job-b" is queued
-    And the gang "job-c" is queued
-    When the gang "job-a" finishes and is cleared away
-    Then the whole gang "job-c" runs
-    And the gang "job-b" is queued
-    When the gang "job-c" finishes and is cleared away
-    Then the whole gang "job-b" runs
-    And every pod of "job-c" was bound before any pod of "job-b"
-    When the gang "job-b" finishes and is cleared away
-    # the second experiment: three jobs of the same importance, the last of them small
-    And a gang "job-d" of 6 pods with 1 GPU, 1 CPU and 100Mi of memory each is submitted to queue "test" with the priority class "high-priority"
-    Then the whole gang "job-d" runs
-    When a gang "job-e" of 6 pods with 1 GPU, 1 CPU and 100Mi of memory each is submitted to queue "test" with the priority class "high-priority"
-    Then the gang "job-e" is queued
-    When a gang "job-f" of 1 pod with 1 GPU, 1 CPU and 100Mi of memory is submitted to queue "test" with the priority class "high-priority"
-    Then the whole gang "job-f" runs
-    And the gang "job-e" is queued
-    When the gang "job-d" finishes and is cleared away
-    Then the whole gang "job-e" runs
-    And "job-f-0" is still there
-    When the gang "job-f" finishes and is cleared away
-    And the gang "job-e" finishes and is cleared away
-    Then all pods of the gangs "job-a", "job-b", "job-c", "job-d", "job-e", "job-f" have succeeded
+    And what the manifest "high-priority" describes
+    And what the manifest "queue" describes
+    # 1: the first job runs
+    When job "A" is created from the manifest "pytorchjob"
+    Then job "A" is Running
+    And the whole gang "A" runs
+    And the group of the gang "A" went from waiting to running and never back
+    And the group of the gang "A" counted 6 running pods
+    And the group of the gang "A" needs 6 pods and is in queue "test"
+    # 2: two more have to wait: an unimportant one, and after it an important one
+    When job "B" is created from the manifest "pytorchjob" without its priority class
+    And job "C" is created from the manifest "pytorchjob"
+    Then the gang "B" is queued
+    And the gang "C" is queued
+    And job "B" is Created
+    And job "C" is Created
+    # 3: the important one is next, though it came later
+    When job "A" runs to its end
+    Then job "A" went from Created to Running to Succeeded
+    And the whole gang "C" runs
+    And the gang "B" is queued
+    # 4: then the other one
+    When job "C" runs to its end
+    Then the whole gang "B" runs
+    And every pod of "C" was bound before any pod of "B"
+    When job "B" runs to its end
+    Then job "B" went from Created to Running to Succeeded
+    And job "C" went from Created to Running to Succeeded
+    # 5 and 6: by its place in the order alone, and within the limit
     And nobody was preempted
     And queue "test" never used more than its capability
+    # 7: three of the same importance; the last is small, and starts while the second waits
+    When job "D" is created from the manifest "pytorchjob"
+    Then the whole gang "D" runs
+    When job "E" is created from the manifest "pytorchjob"
+    Then the gang "E" is queued
+    When job "F" is created from the manifest "pytorchjob" without its workers
+    Then the whole gang "F" runs
+    And the group of the gang "F" needs 1 pod and is in queue "test"
+    And the gang "E" is queued
+    # 8: when the first ends, the second runs beside the small one
+    When job "D" runs to its end
+    Then the whole gang "E" runs
+    And job "F" is Running
+    # 9: all end well
+    When job "F" runs to its end
+    And job "E" runs to its end
+    Then job "D" went from Created to Running to Succeeded
+    And job "E" went from Created to Running to Succeeded
+    And job "F" went from Created to Running to Succeeded
+    And nobody was preempted
+    And queue "test" never used more than its capability
+    # 10: no workers are none at all, not zero
+    And a job of the manifest "pytorchjob" with 0 workers is refused

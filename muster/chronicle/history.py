@@ -27,6 +27,7 @@ class History:
         self.records: dict[str, list[Record]] = {kind: [] for kind in KINDS}
         self._things: dict[tuple[str, str, str], list[Record]] = {}  # by kind, namespace and name
         self.elsewhere: dict[str, str] = {}  # pods of the scenario that live in another namespace
+        self.known_as: dict[str, str] = {}  # what a scenario calls a thing, and the name that the API gave it
         self.removed_on_purpose: set[str] = set()  # uids of pods that the scenario itself deleted
         self.gaps: list[str] = []  # kinds of which something may have gone unseen
         self._pods: dict[str, PodLife] = {}
@@ -92,6 +93,7 @@ class History:
 
     def thing(self, kind: str, name: str) -> list[Record]:
         """A scheduler's own object through its changes, from the scenario's namespace or from none."""
+        name = self.known_as.get(name, name)
         return self._things.get((kind, self.namespace, name)) or self._things.get((kind, "", name), [])
 
     @property

@@ -127,6 +127,13 @@ class Event(msgspec.Struct, rename="camel"):
     message: str = ""
     type: str = ""
     related: Reference | None = None
+    event_time: str | None = None
+    first_timestamp: str | None = None
+
+    @property
+    def when(self) -> str:
+        """When it was first told of, in the API's words; the newer and the older API keep that in different fields."""
+        return self.event_time or self.first_timestamp or ""
 
 
 class Thing(msgspec.Struct):

@@ -114,6 +114,20 @@ def counted_running(gang: str, number: int, words: Words) -> Question:
     return Question(wanted, ask)
 
 
+def declared(gang: str, minimum: int, queue: str, words: Words) -> Question:
+    """The group object says how many must start together, and in which queue it is."""
+
+    def ask(history: History) -> Answer:
+        groups = _group(history, gang, words)
+        if not groups:
+            return Answer(Verdict.OPEN, f"no group of {gang} was seen")
+        said, where = groups[-1].spec.get("minMember"), words.queue_of(groups[-1])
+        seen = f"the group of {gang} needs {said} pods, in queue {where}"
+        return Answer(Verdict.YES if (said, where) == (minimum, queue) else Verdict.NO, seen)
+
+    return Question(f"the group of {gang} needing {minimum} pods, in queue {queue}", ask)
+
+
 def succeeded(pods: tuple[str, ...]) -> Question:
     """All of them came to a good end."""
 

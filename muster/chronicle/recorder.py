@@ -181,6 +181,7 @@ class Recorder:
     """All watches together, writing into the history that is open."""
 
     def __init__(self, api: Api, resources: tuple[Resource, ...] = RECORDED) -> None:
+        self._api = api
         self.kinds = {resource.kind: KindRecorder(api, resource, self) for resource in resources}
         self.history: History | None = None
         self._swap = threading.Lock()
@@ -192,6 +193,14 @@ class Recorder:
             if not kind.listed.wait(timeouts.SETTING_UP):
                 raise HarnessError(f"cannot list {name} objects: {kind.trouble or 'no answer'}")
         return self
+
+    def follow(self, resource: Resource) -> None:
+        """One more kind, from now on; it must be served already."""
+        if resource.kind not in self.kinds:
+            kind = self.kinds[resource.kind] = KindRecorder(self._api, resource, self)
+            kind.start()
+            if not kind.listed.wait(timeouts.SETTING_UP):
+                raise HarnessError(f"cannot list {resource.kind} objects: {kind.trouble or 'no answer'}")
 
     def open(self, history: History) -> History:
         """From here on everything goes into this history; what exists already is its beginning."""

@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one sub-command and return its exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # an orderly end, as after ctrl-C
     try:
-        return _run(sys.argv[1:] if argv is None else argv)
+        return perform(sys.argv[1:] if argv is None else argv)
     except MusterError as error:
         sys.stderr.write(f"muster: {error}\n")
         return error.exit_code
@@ -48,7 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_HARNESS_BROKE
 
 
-def _run(argv: Sequence[str]) -> int:
+def perform(argv: Sequence[str]) -> int:
+    """Run one sub-command; what goes wrong is raised."""
     parser, commands = _parser()
     args, unknown = parser.parse_known_args(argv)
     if unknown:

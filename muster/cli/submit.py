@@ -21,7 +21,7 @@ _COUNTED = {
 }
 _VERSIONS = {
     "pytorch": "a PyTorchJob (kubeflow.org/v1)",
-    "mpi": "an MPIJob (kubeflow.org/v1 where the cluster serves it, else v1alpha1)",
+    "mpi": "an MPIJob (kubeflow.org/v1alpha1 as Arena does, or v1 where the cluster serves only that)",
 }
 
 

@@ -34,6 +34,9 @@ EVENT = Resource("v1", "Event", "events")
 NAMESPACE = Resource("v1", "Namespace", "namespaces", namespaced=False)
 SERVICE_ACCOUNT = Resource("v1", "ServiceAccount", "serviceaccounts")
 PRIORITY_CLASS = Resource("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", namespaced=False)
+CONFIG_MAP = Resource("v1", "ConfigMap", "configmaps")
+SERVICE = Resource("v1", "Service", "services")
+DEPLOYMENT = Resource("apps/v1", "Deployment", "deployments")
 DISRUPTION_BUDGET = Resource("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
 DEFINITION = Resource(
     "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
@@ -41,6 +44,8 @@ DEFINITION = Resource(
 VOLCANO_GROUP = Resource("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups")
 VOLCANO_QUEUE = Resource("scheduling.volcano.sh/v1beta1", "Queue", "queues", namespaced=False)
 VOLCANO_COMMAND = Resource("bus.volcano.sh/v1alpha1", "Command", "commands")
+PYTORCH_JOB = Resource("kubeflow.org/v1", "PyTorchJob", "pytorchjobs")
+MPI_JOB = Resource("kubeflow.org/v1", "MPIJob", "mpijobs")
 KOORDINATOR_GROUP = Resource("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups")
 KOORDINATOR_DEVICE = Resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
 

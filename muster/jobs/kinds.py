@@ -38,7 +38,7 @@ class Kind:
 
 
 PYTORCH = Kind("pytorch", "pytorchjob", "PyTorchJob", "pytorch", "master", ("v1",))
-MPI = Kind("mpi", "mpijob", "MPIJob", "mpi", "launcher", ("v1", "v1alpha1"))
+MPI = Kind("mpi", "mpijob", "MPIJob", "mpi", "launcher", ("v1alpha1", "v1"))  # the old one first, as Arena does
 KINDS = (PYTORCH, MPI)
 
 

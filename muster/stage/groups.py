@@ -29,6 +29,10 @@ class Groups:
         """The names of the pods that were given to a gang, in order."""
         return tuple(self._members.get(gang, ()))
 
+    def adopt(self, gang: str, pods: Iterable[str]) -> None:
+        """Pods that somebody else creates: an operator makes them of a job."""
+        self._members[gang] = list(pods)
+
     def declare(self, request: GangRequest) -> None:
         """The group object alone; pods may follow, or may be there already."""
         if request.priority is not None and not request.priority_class:

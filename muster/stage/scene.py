@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,6 +17,7 @@ from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
 from muster.stage.budgets import exhausted_budget
 from muster.stage.groups import Groups
+from muster.stage.jobs import HOME, Jobs
 from muster.stage.nodes import node_manifest, taint_manifest
 from muster.subject import Subject
 from muster.subject.requests import NodeRequest, PodRequest, Taint
@@ -28,8 +29,11 @@ _START_TIMES_APART = 1.1  # seconds: start times have a resolution of one second
 class Scene:
     """What steps speak to: each method changes the cluster through the subject's dialect."""
 
-    def __init__(self, api: Api, subject: Subject, chronicle: Chronicle, namespace: str) -> None:
+    def __init__(
+        self, api: Api, subject: Subject, chronicle: Chronicle, namespace: str, need_operator: Callable[[], None]
+    ) -> None:
         self.api, self.subject, self.chronicle, self.namespace = api, subject, chronicle, namespace
+        self.need_operator = need_operator
         self.failed = False
         self._nodes: list[str] = []
         self._nodes_are_news = False  # the scheduler may not have seen the newest nodes yet
@@ -37,6 +41,7 @@ class Scene:
         self._requests: dict[str, PodRequest] = {}  # the newest of each name
         self._beside: list[dict[str, Any]] = []  # objects that the subject wants beside nodes
         self.groups = Groups(self)
+        self.jobs = Jobs(self)
 
     def add_nodes(self, requests: Iterable[NodeRequest]) -> None:
         """Create nodes and wait until they are ready."""
@@ -170,6 +175,7 @@ class Scene:
     def strike(self) -> None:
         """Take everything down by force; the namespace goes in the background."""
         self.subject.resume()
+        self.jobs.stop()
         if self.subject.policy:
             self.subject.configure({})
         self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
@@ -180,7 +186,9 @@ class Scene:
         for manifest in self._beside:
             self.api.delete(resource_of(manifest), manifest["metadata"]["name"])
         self.groups.strike()
-        self.api.delete(NAMESPACE, self.namespace)
+        self.jobs.strike()
+        if self.namespace != HOME:
+            self.api.delete(NAMESPACE, self.namespace)
 
     def _let_nodes_be_seen(self) -> None:
         if self._nodes_are_news:

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import tenacity
 
@@ -15,13 +16,14 @@ from muster.chronicle.history import History
 from muster.chronicle.recorder import RECORDED, Recorder
 from muster.cluster.api import Api
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import NAMESPACE, NODE, POD
+from muster.cluster.resources import MPI_JOB, NAMESPACE, NODE, POD, PYTORCH_JOB
 from muster.errors import HarnessError
 from muster.processes import Process
 from muster.stage.canary import NAME as CANARY_NAMESPACE
 from muster.stage.canary import Canary
 from muster.stage.scene import Scene
 from muster.subject import Subject, Workplace, choose
+from muster.subject.operators import DEFAULT_OPERATOR, Operator, choose_operator
 
 _SABOTEUR = "MUSTER_SABOTEUR"  # a command started beside the scheduler: how scenarios are proven able to fail
 
@@ -36,6 +38,7 @@ class Stage:
         self._scenes = 0
         self._saboteur: Process | None = None
         self.cluster: LocalCluster | None = None
+        self.operator: Operator | None = None
 
     def start(self) -> None:
         subject_class, configuration = self._choice
@@ -60,17 +63,33 @@ class Stage:
             raise
 
     def check(self) -> None:
-        """Raise when a component of the plane or the scheduler has died."""
+        """Raise when a component of the plane, the scheduler or the operator has died."""
         assert self.cluster is not None
         self.cluster.check()
         self.subject.check()
+        if self.operator is not None:
+            self.operator.check()
 
-    def scene(self, requirement: str) -> Scene:
-        """A clean scene: fresh namespace, empty history, and a canary that proves the scheduler is ready for it."""
+    def need_operator(self) -> None:
+        """Start the operator when a scenario first speaks of jobs: most never do."""
+        if self.operator is not None:
+            return
+        kind = choose_operator(DEFAULT_OPERATOR)
+        files = assets.ensure(kind.assets, say=self._say)
+        workplace = replace(self.subject.workplace, assets=files)
+        self.operator = kind(workplace, self.subject.dialect)
+        self.operator.install(self.api)
+        for resource in (PYTORCH_JOB, MPI_JOB):
+            self.recorder.follow(resource)
+        self.operator.start()
+
+    def scene(self, requirement: str, *, home: str = "") -> Scene:
+        """A clean scene in a namespace of its own or at home, and a canary that proves the scheduler ready for it."""
         self._ensure_healthy()
         self._scenes += 1
-        namespace = f"muster-{os.getpid()}-{self._scenes}"
-        self._create_namespace(namespace)
+        namespace = home or f"muster-{os.getpid()}-{self._scenes}"
+        if not home:
+            self._create_namespace(namespace)
         history = self.recorder.open(History(namespace))
         chronicle = Chronicle(
             history,
@@ -81,7 +100,7 @@ class Stage:
         )
         chronicle.prove_live()
         history.began = time.monotonic()
-        return Scene(self.api, self.subject, chronicle, namespace)
+        return Scene(self.api, self.subject, chronicle, namespace, self.need_operator)
 
     def strike(self, scene: Scene) -> None:
         """Clear the scene away, unless there is nothing left to clear it from."""
@@ -108,6 +127,9 @@ class Stage:
         for part in ("recorder", "subject"):
             if hasattr(self, part):
                 getattr(self, part).stop()
+        if self.operator is not None:
+            self.operator.kill()
+            self.operator = None
         if self._saboteur is not None:
             self._saboteur.kill()
         if self.cluster is not None:

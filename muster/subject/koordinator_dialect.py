@@ -21,6 +21,7 @@ _PHASES = {"Running": "running", "Finished": "finished", "Failed": "finished", "
 class KoordinatorDialect(Dialect):
     """scheduling.sigs.k8s.io/v1alpha1"""
 
+    gang_words = "koordinator"
     group_kind: Resource | None = KOORDINATOR_GROUP
 
     def __init__(self, scheduler_name: str = "koord-scheduler") -> None:

@@ -23,11 +23,10 @@ _PHASES = {"": "queued", "Pending": "queued", "Inqueue": "admitted", "Running": 
 class VolcanoDialect(Dialect):
     """scheduling.volcano.sh/v1beta1"""
 
+    gang_words = "volcano"
     group_kind: Resource | None = VOLCANO_GROUP
     queue_kind: Resource | None = VOLCANO_QUEUE
-    tells_why_a_queue_refuses = (
-        False  # its admission webhook does, and does not run here
-    )
+    tells_why_a_queue_refuses = False  # its admission webhook does, and does not run here
     eviction_reason = "Evict"
     eviction_names_preemptor = False
 

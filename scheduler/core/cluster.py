@@ -24,6 +24,7 @@ class Cluster:
         self.touched: set[Key] = set()  # groups that something happened to since the last `settle`
         self._on_node: dict[str, dict[str, Pod]] = defaultdict(dict)
         self._in_group: dict[Key, dict[str, Pod]] = defaultdict(dict)
+        self._departed: dict[Key, Group] = {}  # deleted, but members of it are still bound
         self._table: NodeTable | None = None
 
     @property
@@ -49,6 +50,7 @@ class Cluster:
             self._table = None
 
     def set_pod(self, pod: Pod) -> None:
+        departed = self._departed.get(pod.group) if pod.group is not None else None
         self.remove_pod(pod.uid)
         self.pods[pod.uid] = pod
         if pod.node:
@@ -59,6 +61,8 @@ class Cluster:
         if pod.group is not None:
             self._in_group[pod.group][pod.uid] = pod
             self.touched.add(pod.group)
+            if departed is not None:
+                self._departed[pod.group] = departed
 
     def remove_pod(self, uid: str) -> None:
         pod = self.pods.pop(uid, None)
@@ -70,14 +74,19 @@ class Cluster:
             _forget(self._on_node, pod.node, uid)
         if pod.group is not None:
             _forget(self._in_group, pod.group, uid)
+            if pod.group not in self._in_group:
+                self._departed.pop(pod.group, None)
             self.touched.add(pod.group)
 
     def set_group(self, group: Group) -> None:
         self.groups[group.key] = group
+        self._departed.pop(group.key, None)
         self.touched.add(group.key)
 
     def remove_group(self, key: Key) -> None:
-        self.groups.pop(key, None)
+        group = self.groups.pop(key, None)
+        if group is not None and key in self._in_group:
+            self._departed[key] = group
         self.counts.pop(key, None)
 
     def set_counts(self, key: Key, counts: Counts) -> None:
@@ -109,7 +118,10 @@ class Cluster:
         return list(self._in_group.get(key, _NOBODY).values())
 
     def group_of(self, pod: Pod) -> Group | None:
-        return self.groups.get(pod.group) if pod.group is not None else None
+        """A pod that is bound stays what it was when its group is deleted: it goes on to use its queue's share."""
+        if pod.group is None:
+            return None
+        return self.groups.get(pod.group) or (self._departed.get(pod.group) if pod.node else None)
 
     def queue_of(self, pod: Pod) -> str:
         """The queue whose share a pod uses: its group's, else its own."""

@@ -1,0 +1,115 @@
+"""Training jobs of a scene: created from the documents' manifests or by commands, and cleared away with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from muster import suite
+from muster.cluster.api import ApiRefused
+from muster.cluster.resources import CONFIG_MAP, DEPLOYMENT, MPI_JOB, PYTORCH_JOB, SERVICE, resource_of
+from muster.errors import HarnessError
+
+if TYPE_CHECKING:
+    from muster.stage.scene import Scene
+
+HOME = "default"  # the namespace that the documents work in
+_ROLES = "pytorchReplicaSpecs"
+_SUBMITTED = "release"  # a label on everything that a submission creates
+
+
+class Jobs:
+    """`scene.jobs`: what an operator makes pods of."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._created: list[dict[str, Any]] = []
+        self._used = False
+        self.answer = ""  # to the last command that was typed
+
+    def expect(self) -> None:
+        """Jobs are going to be spoken of: the operator must be there."""
+        self._scene.need_operator()
+        self._used = True
+
+    def apply(self, file: str) -> None:
+        """What `kubectl create -f` would create, as it stands."""
+        for manifest in documents(file):
+            self._created.append(manifest)
+            self._scene.create({**manifest, "metadata": {**manifest["metadata"], **self._place(manifest)}})
+
+    def create(self, file: str, called: str, *, without: str = "", changed: dict[str, Any] | None = None) -> None:
+        """The job of a manifest; the API gives it its name, the scenario goes on to call it as it likes."""
+        self.expect()
+        (manifest,) = documents(file)
+        if without:
+            _take_out(manifest, without)
+        for path, value in (changed or {}).items():
+            _put_in(manifest, path, value)
+        manifest["metadata"]["namespace"] = self._scene.namespace
+        made = self._scene.api.create(manifest)["metadata"]["name"]
+        self._scene.chronicle.history.known_as[called] = made
+        self._scene.groups.adopt(called, _pods(made, manifest))
+        self._scene.touch()
+
+    def refusal(self, file: str, changed: dict[str, Any]) -> str:
+        """What the API server says to such a job; empty when it takes it."""
+        self.expect()
+        (manifest,) = documents(file)
+        for path, value in changed.items():
+            _put_in(manifest, path, value)
+        manifest["metadata"]["namespace"] = self._scene.namespace
+        try:
+            self._scene.api.rehearse(manifest)
+        except ApiRefused as refused:
+            return refused.message
+        return ""
+
+    def stop(self) -> None:
+        """Jobs go before their pods: an operator would make new ones."""
+        if self._used:
+            for kind in (PYTORCH_JOB, MPI_JOB):
+                self._scene.api.delete_all(kind, self._scene.namespace)
+
+    def strike(self) -> None:
+        """What was created for the scene is deleted by name, what a submission created by its label."""
+        while self._created:
+            manifest = self._created.pop()
+            kind = resource_of(manifest)
+            namespace = self._scene.namespace if kind.namespaced else None
+            self._scene.api.delete(kind, manifest["metadata"]["name"], namespace)
+        if self._used:
+            for kind in (DEPLOYMENT, SERVICE, CONFIG_MAP):
+                self._scene.api.delete_all(kind, self._scene.namespace, labelSelector=_SUBMITTED)
+
+    def _place(self, manifest: dict[str, Any]) -> dict[str, str]:
+        return {"namespace": self._scene.namespace} if resource_of(manifest).namespaced else {}
+
+
+def documents(file: str) -> list[dict[str, Any]]:
+    """The manifests of one of the documents' files."""
+    path = suite.manifests() / "documents" / f"{file}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(one.stem for one in path.parent.glob("*.yaml")))
+        raise HarnessError(f"there is no manifest {file!r} in manifests/documents: choose from {known}")
+    return [one for one in yaml.safe_load_all(path.read_text(encoding="utf-8")) if one]
+
+
+def _pods(job: str, manifest: dict[str, Any]) -> list[str]:
+    roles = manifest["spec"][_ROLES]
+    return [f"{job}-{role.lower()}-{number}" for role in roles for number in range(int(roles[role].get("replicas", 1)))]
+
+
+def _take_out(manifest: dict[str, Any], path: str) -> None:
+    *way, last = path.split(".")
+    for step in way:
+        manifest = manifest[step]
+    del manifest[last]
+
+
+def _put_in(manifest: dict[str, Any], path: str, value: Any) -> None:
+    *way, last = path.split(".")
+    for step in way:
+        manifest = manifest[step]
+    manifest[last] = value

@@ -1,0 +1,271 @@
+"""The operator as a process beside a real API server: from a job to its pods, and from its pods to its end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from muster.cluster.api import Api, ApiRefused
+from muster.cluster.local import LocalCluster
+from muster.cluster.resources import POD, VOLCANO_GROUP, Resource
+from muster.subject.definitions import define
+from scheduler.operator.names import suffix
+from scheduler.operator.objects import Job
+from tests.local_scene import Object, Watch, bind, is_gone, mark, node, phase_is
+
+pytestmark = pytest.mark.plane
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTORCH = Resource("kubeflow.org/v1", "PyTorchJob", "pytorchjobs")
+MPI = Resource("kubeflow.org/v1", "MPIJob", "mpijobs")
+OLD_MPI = Resource("kubeflow.org/v1alpha1", "MPIJob", "mpijobs")
+SERVICE = Resource("v1", "Service", "services")
+
+
+class JobWatch(Watch):
+    """Jobs, their groups and services as well."""
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(api)
+        for resource in (PYTORCH, MPI, VOLCANO_GROUP, SERVICE):
+            version = api.list(resource)["metadata"]["resourceVersion"]
+            stream = api.stream(resource.path(), {"watch": "1", "resourceVersion": version}, idle=600)
+            threading.Thread(target=self._follow, args=(resource, stream), daemon=True).start()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster() as cluster:
+        for name in ("kubeflow-pytorchjobs", "kubeflow-mpijobs", "volcano-podgroups"):
+            define(cluster.connection.api, ROOT / "manifests" / "crds" / f"{name}.yaml")
+        cluster.connection.api.create(node("n", gpus=16))
+        yield cluster
+
+
+@pytest.fixture
+def api(cluster: LocalCluster) -> Api:
+    return cluster.connection.api
+
+
+@pytest.fixture
+def watch(api: Api) -> JobWatch:
+    return JobWatch(api)
+
+
+@contextmanager
+def operator(cluster: LocalCluster, log: Path, *flags: str) -> Iterator[subprocess.Popen[bytes]]:
+    argv = [sys.executable, "-m", "scheduler.operator", "--kubeconfig", str(cluster.client_kubeconfig("admin")), *flags]
+    with log.open("ab") as output:
+        process = subprocess.Popen(argv, cwd=ROOT, stderr=output, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    try:
+        yield process
+    finally:
+        process.terminate()
+        assert process.wait(10) == 0, log.read_text()
+
+
+def job(name: str, *, workers: int = 1, policy: str = "Never", **run: Any) -> Object:
+    def role(count: int) -> Object:
+        container = {"name": "pytorch", "image": "training", "resources": {"limits": {"nvidia.com/gpu": 1}}}
+        return {"replicas": count, "restartPolicy": policy, "template": {"spec": {"containers": [container]}}}
+
+    roles = {"Master": role(1), "Worker": role(workers)}
+    return {
+        "apiVersion": PYTORCH.api_version,
+        "kind": "PyTorchJob",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"runPolicy": run, "pytorchReplicaSpecs": roles},
+    }
+
+
+def submit(api: Api, manifest: Object) -> None:
+    version, plural = manifest["apiVersion"], manifest["kind"].lower() + "s"
+    api.post(f"/apis/{version}/namespaces/default/{plural}", manifest)
+
+
+def state_is(kind: str) -> Callable[[str, Object], bool]:
+    """What `kubectl get` shows: the last condition."""
+    return lambda event, found: (
+        event != "DELETED" and (found.get("status", {}).get("conditions") or [{}])[-1].get("type") == kind
+    )
+
+
+def run(api: Api, watch: Watch, pods: Sequence[str]) -> None:
+    for name in pods:
+        watch.until(POD, name, phase_is("Pending"))
+        bind(api, name, "n")
+    for name in pods:
+        watch.until(POD, name, phase_is("Running"))
+
+
+def test_a_job_gets_its_pods_runs_and_succeeds(
+    cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
+) -> None:
+    pods = ("good-master-0", "good-worker-0", "good-worker-1")
+    with operator(cluster, tmp_path / "log"):
+        submit(api, job("good", workers=2, cleanPodPolicy="Running"))
+        created = watch.until(PYTORCH, "good", state_is("Created"))
+        run(api, watch, pods)
+        running = watch.until(PYTORCH, "good", state_is("Running"))
+        assert created < running
+        for name in pods:
+            watch.until(SERVICE, name, lambda event, _: event == "ADDED")
+        mark(api, "good-master-0", exit_code="0")
+        watch.until(PYTORCH, "good", state_is("Succeeded"))
+        for worker in pods[1:]:
+            watch.until(POD, worker, is_gone)
+        status = api.get(PYTORCH, "good", "default")["status"]
+        assert status["replicaStatuses"]["Worker"]["succeeded"] == 2
+        assert status["completionTime"] >= status["startTime"]
+        assert api.get(POD, "good-master-0", "default")["status"]["phase"] == "Succeeded"
+        assert "SuccessfulCreatePod" in watch.reasons("good")
+        api.delete(PYTORCH, "good", "default")
+        watch.until(POD, "good-master-0", is_gone)
+
+
+def test_a_lost_member_ends_the_job_and_its_peers_crash(
+    cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
+) -> None:
+    with operator(cluster, tmp_path / "log", "--profile", "documents"):
+        submit(api, job("sad", workers=2, policy="OnFailure"))
+        run(api, watch, ("sad-master-0", "sad-worker-0", "sad-worker-1"))
+        watch.until(PYTORCH, "sad", state_is("Running"))
+        api.delete(POD, "sad-worker-1", "default")
+        watch.until(PYTORCH, "sad", state_is("Failed"))
+        for survivor in ("sad-master-0", "sad-worker-0"):
+            watch.until(POD, survivor, phase_is("Failed"))
+        names = {one["metadata"]["name"] for one in api.list(POD, "default")["items"]}
+        assert "sad-worker-1" not in names
+
+
+def test_a_member_that_went_while_the_operator_was_away_is_still_lost(
+    cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
+) -> None:
+    def all_active(event: str, found: Object) -> bool:
+        counts = found.get("status", {}).get("replicaStatuses", {})
+        return event != "DELETED" and sum(one["active"] for one in counts.values()) == 2
+
+    log = tmp_path / "log"
+    with operator(cluster, log):
+        submit(api, job("away"))
+        run(api, watch, ("away-master-0", "away-worker-0"))
+        watch.until(PYTORCH, "away", all_active)
+    api.delete(POD, "away-worker-0", "default", grace=0)
+    watch.until(POD, "away-worker-0", is_gone)
+    with operator(cluster, log):
+        watch.until(PYTORCH, "away", state_is("Failed"))
+    assert "away-worker-0" not in {one["metadata"]["name"] for one in api.list(POD, "default")["items"]}
+
+
+def test_a_gang_has_no_pods_before_its_group_is_let_in(
+    cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
+) -> None:
+    with operator(cluster, tmp_path / "log", "--gang", "volcano"):
+        submit(api, job("gang", workers=5, schedulingPolicy={"queue": "test", "priorityClass": "high-priority"}))
+        watch.until(VOLCANO_GROUP, "gang", lambda event, _: event == "ADDED")
+        watch.until(PYTORCH, "gang", state_is("Created"))
+        spec = api.get(VOLCANO_GROUP, "gang", "default")["spec"]
+        assert (spec["minMember"], spec["queue"], spec["priorityClassName"]) == (6, "test", "high-priority")
+        assert spec["minResources"] == {"nvidia.com/gpu": "6"}
+        assert not any(one["metadata"]["name"].startswith("gang-") for one in api.list(POD, "default")["items"])
+        api.patch(VOLCANO_GROUP, "gang", {"status": {"phase": "Inqueue"}}, namespace="default")
+        names = ("gang-master-0", *(f"gang-worker-{index}" for index in range(5)))
+        run(api, watch, names)
+        assert api.get(POD, "gang-master-0", "default")["spec"]["schedulerName"] == "volcano"
+        for name in names:
+            mark(api, name, exit_code="0")
+        watch.until(PYTORCH, "gang", state_is("Succeeded"))
+        watch.until(VOLCANO_GROUP, "gang", is_gone)
+
+
+def test_an_mpi_job_as_arena_writes_it(cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path) -> None:
+    container = {"name": "mpi", "image": "training", "resources": {"limits": {"nvidia.com/gpu": 1}}}
+    template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
+    metadata = {"name": "medium", "namespace": "default", "labels": {"app": "mpijob", "release": "medium"}}
+    spec = {"replicas": 1, "backoffLimit": 0, "cleanPodPolicy": "All", "template": template}
+    with operator(cluster, tmp_path / "log", "--profile", "documents"):
+        submit(api, {"apiVersion": OLD_MPI.api_version, "kind": "MPIJob", "metadata": metadata, "spec": spec})
+        run(api, watch, ["medium-worker-0"])
+        seen = msgspec.convert(api.get(MPI, "medium", "default"), Job)
+        name = f"medium-launcher-{suffix(seen)}"
+        watch.until(POD, name, phase_is("Pending"))
+        launcher = api.get(POD, name, "default")
+        assert launcher["metadata"]["labels"]["mpi_role_type"] == "launcher"
+        assert not launcher["spec"]["containers"][0]["resources"]
+        run(api, watch, [name])
+        watch.until(MPI, "medium", state_is("Running"))
+        api.delete(POD, "medium-worker-0", "default")
+        watch.until(MPI, "medium", state_is("Failed"))
+        watch.until(POD, "medium-worker-0", is_gone)
+        watch.until(POD, name, phase_is("Failed"))
+        left = api.list(POD, "default", labelSelector="release=medium,app=mpijob")["items"]
+        assert [one["metadata"]["name"] for one in left] == [name]
+        assert api.get(OLD_MPI, "medium", "default")["status"]["launcherStatus"] == "Failed"
+
+
+def test_what_cannot_be_is_refused_or_said(cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path) -> None:
+    wrong = job("wrong")
+    wrong["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] = 0
+    with pytest.raises(ApiRefused, match=r"Worker\.replicas"):
+        submit(api, wrong)
+    unnamed, refused = job("unnamed"), job("refused")
+    unnamed["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"] = []
+    refused["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]["name"] = "No Name"
+    with operator(cluster, tmp_path / "log"):
+        for name, manifest, field in (
+            ("unnamed", unnamed, "spec.pytorchReplicaSpecs.Master.template.spec.containers"),
+            ("refused", refused, "spec.containers[0].name"),
+        ):
+            submit(api, manifest)
+            watch.until(PYTORCH, name, state_is("Failed"))
+            said = api.get(PYTORCH, name, "default")["status"]["conditions"][-1]
+            assert said["reason"] == "PyTorchJobFailedValidation"
+            assert field in said["message"]
+        watch.until(POD, "refused-worker-0", is_gone)
+    assert "PyTorchJobFailedValidation" in watch.reasons("unnamed")
+
+
+def test_killed_in_the_middle_and_started_again(
+    cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
+) -> None:
+    jobs = [f"many-{number}" for number in range(10)]
+    with operator(cluster, tmp_path / "log") as first:
+        for name in jobs:
+            submit(api, job(name, workers=2))
+        watch.until(POD, "many-3-master-0", phase_is("Pending"))
+        first.kill()
+        first.wait()
+        first.returncode = 0  # as asked
+    before = _uids(api)
+    with operator(cluster, tmp_path / "log"):
+        for name in jobs:
+            for pod in (f"{name}-master-0", f"{name}-worker-0", f"{name}-worker-1"):
+                watch.until(POD, pod, phase_is("Pending"))
+            watch.until(PYTORCH, name, state_is("Created"))
+    after = _uids(api)
+    assert before.items() <= after.items()
+    assert len(after) == 3 * len(jobs)
+
+
+def test_too_long_and_then_long_enough(cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path) -> None:
+    """Timers: nothing else happens to this job."""
+    with operator(cluster, tmp_path / "log"):
+        submit(api, job("slow", activeDeadlineSeconds=1, ttlSecondsAfterFinished=1))
+        watch.until(PYTORCH, "slow", state_is("Failed"))
+        watch.until(PYTORCH, "slow", is_gone)
+        for name in ("slow-master-0", "slow-worker-0"):
+            watch.until(POD, name, is_gone)
+
+
+def _uids(api: Api) -> dict[str, str]:
+    found = api.list(POD, "default")["items"]
+    return {one["metadata"]["name"]: one["metadata"]["uid"] for one in found if one["metadata"]["name"][:5] == "many-"}
