@@ -14,6 +14,7 @@ _WORKERS = "spec.pytorchReplicaSpecs.Worker"
 
 
 @given(sentence('what the manifest "{file:Name}" describes'))
+@when(sentence('what the manifest "{file:Name}" describes is created'))
 def a_manifest_is_created(scene: Scene, file: str) -> None:
     scene.jobs.apply(file)
 

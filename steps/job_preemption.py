@@ -10,6 +10,7 @@ from muster.chronicle.job_preemptions import (
     preempted_for_gang,
     run_where_nominated,
     victim_names,
+    victim_says,
     waits_for_victims,
 )
 from muster.chronicle.questions import all_of
@@ -108,6 +109,11 @@ def they_went_for_the_gang(scene: Scene, pods: tuple[str, ...], gang: str) -> No
 def the_victims_say_so(scene: Scene, pods: tuple[str, ...], gang: str) -> None:
     words = scene.subject.dialect.blames(gang, scene.namespace)
     scene.chronicle.must(all_of(f"{', '.join(pods)} saying why they go", [victim_names(pod, words) for pod in pods]))
+
+
+@then(sentence('{pods:Names} say before they go: "{words}"'))
+def the_victims_say(scene: Scene, pods: tuple[str, ...], words: str) -> None:
+    scene.chronicle.must(all_of(f"{', '.join(pods)} saying why they go", [victim_says(pod, words) for pod in pods]))
 
 
 @then(sentence('an event about each of {pods:Names} tells of its preemption for the gang "{gang}"'))

@@ -6,6 +6,9 @@ anybody outside the gang.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
 from muster.chronicle.gangs import members
 from muster.chronicle.history import History
 from muster.chronicle.lifelines import PodLife
@@ -40,7 +43,16 @@ def preempted_for_gang(candidates: tuple[str, ...], count: int, gang: str, pods:
 def victim_names(victim: str, words: tuple[str, ...]) -> Question:
     """Before it goes the victim carries DisruptionTarget by a scheduler, in words that say who did it and for whom."""
     wanted = f"{victim} marked {BY_SCHEDULER} before it goes, with a message that names {', '.join(words)}"
+    return _marked(victim, wanted, lambda message: all(word in message for word in words))
 
+
+def victim_says(victim: str, words: str) -> Question:
+    """The same, with a message of exactly these words; `?` stands for any one letter."""
+    wanted = f"{victim} marked {BY_SCHEDULER} before it goes, with the message: {words}"
+    return _marked(victim, wanted, lambda message: fnmatchcase(message, words))
+
+
+def _marked(victim: str, wanted: str, right_words: Callable[[str], bool]) -> Question:
     def ask(history: History) -> Answer:
         life = history.pod(victim)
         if life is None or life.mark is None or life.marked is None:
@@ -48,7 +60,7 @@ def victim_names(victim: str, words: tuple[str, ...]) -> Question:
             return Answer(Verdict.NO if late else Verdict.OPEN, f"{victim} carries no DisruptionTarget")
         said = f"{life.mark.reason}: {life.mark.message}"
         in_time = life.gone is None or life.marked < life.gone
-        right = life.mark.reason == BY_SCHEDULER and all(word in life.mark.message for word in words)
+        right = life.mark.reason == BY_SCHEDULER and right_words(life.mark.message)
         return Answer(Verdict.YES if right and in_time else Verdict.NO, said)
 
     return Question(wanted, ask, (victim,))

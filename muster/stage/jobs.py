@@ -8,12 +8,24 @@ import yaml
 
 from muster import suite
 from muster.cluster.api import ApiRefused
-from muster.cluster.resources import CONFIG_MAP, DEPLOYMENT, MPI_JOB, PYTORCH_JOB, SERVICE, resource_of
-from muster.errors import HarnessError
+from muster.cluster.resources import (
+    CONFIG_MAP,
+    DEPLOYMENT,
+    KOORDINATOR_GROUP,
+    MPI_JOB,
+    PYTORCH_JOB,
+    SERVICE,
+    VOLCANO_GROUP,
+    VOLCANO_QUEUE,
+    resource_of,
+)
+from muster.errors import HarnessError, NotSupported
 
 if TYPE_CHECKING:
     from muster.stage.scene import Scene
 
+OWN_KINDS = (VOLCANO_GROUP, VOLCANO_QUEUE, KOORDINATOR_GROUP)  # only some schedulers read them
+_GANG = "pod-group.scheduling.sigs.k8s.io"
 HOME = "default"  # the namespace that the documents work in
 _ROLES = "pytorchReplicaSpecs"
 _SUBMITTED = "release"  # a label on everything that a submission creates
@@ -35,9 +47,16 @@ class Jobs:
 
     def apply(self, file: str) -> None:
         """What `kubectl create -f` would create, as it stands."""
-        for manifest in documents(file):
+        manifests = documents(file)
+        for manifest in manifests:
+            kind = resource_of(manifest)
+            if kind in OWN_KINDS and kind not in self._scene.subject.dialect.reads:
+                raise NotSupported(f"{self._scene.subject.name} does not read {kind.kind} of {kind.api_version}")
+        for manifest in manifests:
             self._created.append(manifest)
             self._scene.create({**manifest, "metadata": {**manifest["metadata"], **self._place(manifest)}})
+        for gang in {one["metadata"].get("labels", {}).get(_GANG, "") for one in manifests} - {""}:
+            self._scene.groups.adopt(gang, [one["metadata"]["name"] for one in manifests if one["kind"] == "Pod"])
 
     def create(self, file: str, called: str, *, without: str = "", changed: dict[str, Any] | None = None) -> None:
         """The job of a manifest; the API gives it its name, the scenario goes on to call it as it likes."""

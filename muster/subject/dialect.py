@@ -21,6 +21,7 @@ _GATE = "muster.dev/not-yet"
 class Dialect:
     """How this scheduler wants to be spoken to. A noun it does not know is a capability it does not have."""
 
+    reads: tuple[Resource, ...] = ()  # the kinds of its own that this scheduler understands
     gang_words = "none"  # whose group objects an operator makes for this scheduler
     group_kind: Resource | None = None  # the object that makes pods a gang
     queue_kind: Resource | None = None

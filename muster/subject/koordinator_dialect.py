@@ -22,6 +22,7 @@ class KoordinatorDialect(Dialect):
     """scheduling.sigs.k8s.io/v1alpha1"""
 
     gang_words = "koordinator"
+    reads: tuple[Resource, ...] = (KOORDINATOR_GROUP,)
     group_kind: Resource | None = KOORDINATOR_GROUP
 
     def __init__(self, scheduler_name: str = "koord-scheduler") -> None:

@@ -65,7 +65,7 @@ class Reference(Subject):
         configuration = {
             "apiVersion": "scheduler.muster.dev/v1",
             "kind": "SchedulerConfiguration",
-            "schedulerNames": [_SCHEDULER],
+            "schedulerNames": [_SCHEDULER, "volcano", "koord-scheduler"],
             "preemption": self.policy.get("preemption") != "off",
         }
         file.write_text(yaml.safe_dump(configuration))

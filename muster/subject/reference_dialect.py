@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from muster.cluster.resources import KOORDINATOR_GROUP, VOLCANO_GROUP, VOLCANO_QUEUE, Resource
 from muster.errors import NotSupported
 from muster.subject.dialect import Manifest
 from muster.subject.koordinator_dialect import KoordinatorDialect
@@ -12,6 +13,7 @@ from muster.subject.requests import GangRequest, NodeRequest, QueueRequest
 from muster.subject.volcano_dialect import VolcanoDialect
 
 _TOGETHER = "gang.scheduling.koordinator.sh/groups"
+_READS = (VOLCANO_GROUP, VOLCANO_QUEUE, KOORDINATOR_GROUP)
 _DISRUPTION = "scheduling.muster.dev/disruption-mode"
 
 
@@ -21,6 +23,7 @@ class VolcanoWords(VolcanoDialect):
     eviction_reason = "Preempted"
     eviction_names_preemptor = True
     tells_why_a_queue_refuses = True
+    reads: tuple[Resource, ...] = _READS
 
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
         return _annotated(super().gang(_plain(request), namespace), request, namespace)
@@ -38,6 +41,8 @@ class VolcanoWords(VolcanoDialect):
 
 class KoordinatorWords(KoordinatorDialect):
     """It counts the GPUs that nodes offer: no Device is needed."""
+
+    reads: tuple[Resource, ...] = _READS
 
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
         return _annotated(super().gang(_plain(request), namespace), request, namespace)

@@ -24,6 +24,7 @@ class VolcanoDialect(Dialect):
     """scheduling.volcano.sh/v1beta1"""
 
     gang_words = "volcano"
+    reads: tuple[Resource, ...] = (VOLCANO_GROUP, VOLCANO_QUEUE)
     group_kind: Resource | None = VOLCANO_GROUP
     queue_kind: Resource | None = VOLCANO_QUEUE
     tells_why_a_queue_refuses = False  # its admission webhook does, and does not run here
