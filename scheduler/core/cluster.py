@@ -123,6 +123,15 @@ class Cluster:
             return None
         return self.groups.get(pod.group) or (self._departed.get(pod.group) if pod.node else None)
 
+    def partners(self) -> dict[Key, set[Key]]:
+        """Groups that start together, in both directions, whoever of them says so."""
+        found: dict[Key, set[Key]] = defaultdict(set)
+        for key, group in self.groups.items():
+            for partner in group.partners:
+                found[key].add(partner)
+                found[partner].add(key)
+        return found
+
     def queue_of(self, pod: Pod) -> str:
         """The queue whose share a pod uses: its group's, else its own."""
         group = self.group_of(pod)

@@ -57,19 +57,21 @@ class Shares:
         if not self._limited:
             return None
         asked: dict[str, Usage] = {}
+        freed: dict[str, Usage] = {}
         for pod in pods:
             _add(asked.setdefault(self._cluster.queue_of(pod), {}), pod, +1)
         for pod in without:
             queue = self._cluster.queue_of(pod)
             if queue in asked:
-                _add(asked[queue], pod, -1)
+                _add(freed.setdefault(queue, {}), pod, +1)
         for queue, amounts in sorted(asked.items()):
+            given_back = freed.get(queue, {})
             for resource, limit in sorted(self.capability(queue).items()):
+                wanted = amounts.get(resource, 0)
                 held = self._usage(queue)
                 layers = [held[1]] if later else [held[0], held[1]]
-                if amounts.get(resource, 0) > 0 and any(
-                    layer.get(resource, 0) + amounts[resource] > limit for layer in layers
-                ):
+                most = max(layer.get(resource, 0) for layer in layers) - given_back.get(resource, 0)
+                if wanted > 0 and most + wanted > limit:
                     return queue, resource
         return None
 

@@ -1,6 +1,7 @@
 """The nouns of a decision, read once from whatever objects describe them.
 
-Amounts are whole numbers: thousandths of a CPU, bytes, pieces of everything else. Times are the API's, in seconds. A
+Amounts are whole numbers: thousandths of a CPU, bytes, pieces of everything else; none is above 2**53, so that sums fit
+into 64 bits. Times are the API's, in seconds. A
 noun that could not be read keeps the reason in `problem`: it waits, its owner is told, and nobody else is held up.
 """
 

@@ -49,6 +49,7 @@ class NodeTable:
         for number, node in enumerate(self.nodes):
             for resource, amount in node.allocatable.items():
                 self.allocatable[self.column[resource], number] = amount
+        self._possible: dict[Shape, bool] = {}
         self._eligibility: dict[tuple[object, ...], Eligibility] = {}
         self._taints: dict[tuple[Taint, ...], list[int]] = {}
         for number, node in enumerate(self.nodes):
@@ -76,6 +77,17 @@ class NodeTable:
             return [(self.column[resource], amount) for resource, amount in shape.requests if amount > 0]
         except KeyError:
             return None
+
+    def could_ever_take(self, shape: Shape) -> bool:
+        """Whether some node, if it were empty, would do."""
+        found = self._possible.get(shape)
+        if found is None:
+            columns = self.columns(shape)
+            fits = self.eligibility(shape).allowed.copy()
+            for column, amount in columns or ():
+                fits &= self.allocatable[column] >= amount
+            found = self._possible[shape] = columns is not None and bool(fits.any())
+        return found
 
     def eligibility(self, shape: Shape) -> Eligibility:
         wants_gpu = any(resource == GPU and amount for resource, amount in shape.requests)

@@ -14,7 +14,7 @@ from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Repor
 from scheduler.core.admit import is_strict, refusal_of_unit
 from scheduler.core.cluster import Cluster
 from scheduler.core.draft import Draft
-from scheduler.core.model import Pod
+from scheduler.core.model import Key, Pod
 from scheduler.core.phases import phases
 from scheduler.core.placing import Placement, place
 from scheduler.core.policy import Policy
@@ -39,7 +39,7 @@ class Planning:
         self.actions: list[Action] = []
         self._heads: dict[str, str] = {}  # strict queues, with the one that waits at their head
         self._refused: dict[tuple[object, ...], str] = {}  # what was asked for in vain, and why
-        self._candidates: dict[tuple[int, frozenset[str]], Candidates] = {}
+        self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
 
     def run(self, waiting: Sequence[Unit]) -> list[Action]:
         for unit in waiting:
@@ -47,13 +47,16 @@ class Planning:
         return self.actions
 
     def decide(self, unit: Unit) -> None:
-        if why := unit.blocked or refusal_of_unit(unit, self._cluster) or self._behind_a_head(unit):
+        if why := unit.blocked or refusal_of_unit(unit, self._cluster) or self._losing_members(unit):
+            self._wait(unit, why)  # and holds nobody up
+            return
+        if why := self._behind_a_head(unit):
             self._wait(unit, why)
             return
         least = least_members(unit, self._cluster) if unit.groups else list(unit.members)
         likeness = (*(id(pod.shape) for pod in least), unit.priority, unit.preempts, unit.queues)
         if likeness in self._refused:
-            self._wait(unit, self._refused[likeness])
+            self._wait_in_vain(unit, self._refused[likeness])
         elif self._start(unit.members):
             pass
         elif len(least) < len(unit.members) and self._start(least):
@@ -63,7 +66,7 @@ class Planning:
                     self.decide(_alone(unit, pod))
         elif not self._hold(unit, least) and not self._make_room(unit, least):
             self._refused[likeness] = self._reason(unit, least)
-            self._wait(unit, self._refused[likeness])
+            self._wait_in_vain(unit, self._refused[likeness])
 
     def _start(self, members: Sequence[Pod]) -> bool:
         """Now, all of them."""
@@ -105,24 +108,35 @@ class Planning:
         self.draft.reserve(least)
         nodes = {pod.uid: self.draft.table.nodes[placement[pod.uid]].name for pod in least}
         self.actions += [Nominate(pod, nodes[pod.uid]) for pod in least if pod.nominated != nodes[pod.uid]]
+        self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated and pod.uid not in nodes]
         places = ", ".join(sorted(set(nodes.values())))
         why = f"{unit.name} waits for pods that leave; its room is held on {places}"
         self._report(unit.members, why)
         self._stop_behind(unit)
 
+    def _wait_in_vain(self, unit: Unit, why: str) -> None:
+        """It could start as far as it is concerned: in a strict queue nobody passes it."""
+        self._wait(unit, f"gang {unit.name}: {why}" if unit.groups else why)
+        self._stop_behind(unit)
+
     def _wait(self, unit: Unit, why: str) -> None:
         self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated]
         self._report(unit.members, why)
-        self.actions += [Release(pod, f"{unit.name} was started in part: {why}") for pod in unit.partial]
-        self._stop_behind(unit)
+        left = [pod for pod in unit.partial if pod.uid not in self.draft.going]
+        self.actions += [Release(pod, f"{unit.name} was started in part: {why}") for pod in left]
+
+    def _losing_members(self, unit: Unit) -> str:
+        """A gang that has never started, and from which this plan takes somebody, has to be looked at anew."""
+        lost = any(pod.uid in self.draft.going for pod in unit.partial)
+        return f"gang {unit.name} loses members to more important work" if lost else ""
 
     def _report(self, members: Sequence[Pod], why: str) -> None:
         self.actions += [Report(pod, why) for pod in members]
 
     def _reason(self, unit: Unit, least: Sequence[Pod]) -> str:
-        why = reasons.over_share(unit, least, self.draft)
+        why = reasons.over_share(least, self.draft)
         if not why and unit.groups:
-            why = reasons.gang_shortage(unit, least, self.draft)
+            why = reasons.gang_shortage(least, self.draft)
         why = why or reasons.shortage(least[0].shape, self.draft.now)
         if not self._policy.preemption:
             return f"{why}; preemption is switched off"
@@ -143,10 +157,14 @@ class Planning:
         return Evict(victim, unit.name, trigger, message)
 
     def candidates(self, unit: Unit) -> Candidates:
-        asked = unit.priority, unit.queues
+        own = {pod.group for pod in unit.members if pod.group is not None and self._has_bound(pod.group)}
+        asked = unit.priority, unit.queues, frozenset(own)
         if asked not in self._candidates:
             self._candidates[asked] = Candidates(*asked, self.draft)
         return self._candidates[asked]
+
+    def _has_bound(self, key: Key) -> bool:
+        return any(pod.node for pod in self._cluster.members(key))
 
     def _nominated(self, members: Sequence[Pod]) -> dict[str, int]:
         row = self.draft.table.row

@@ -46,6 +46,7 @@ class _RoomMaking:
         self._members = sorted(members, key=lambda pod: (*(-amount for amount in size(pod)), pod.created, pod.key))
         self._base: Numbers = draft.later.layers[0]
         self._victims: dict[int, list[Pod]] = {}  # by row, as things stand
+        self._wanted: dict[int, set[int]] = {}  # by row, the columns that members ask for there
         self._costs: dict[tuple[int, Shape], tuple[Cost, list[Pod]]] = {}
 
     def run(self) -> Preemption | None:
@@ -76,6 +77,7 @@ class _RoomMaking:
             row = min((int(row) for row in rows), key=lambda row: (self._cost(row, pod.shape, room)[0], row))
             self._victims[row] = self._cost(row, pod.shape, room)[1]
             room.take(row, pod.shape)
+            self._wanted.setdefault(row, set()).update(column for column, _ in known_columns(pod, self._draft))
             placement[pod.uid] = row
             self._costs = {known: cost for known, cost in self._costs.items() if known[0] != row}
         return placement
@@ -92,13 +94,14 @@ class _RoomMaking:
 
     def _who_cannot_stay(self, row: int, shape: Shape, room: Room) -> list[Pod]:
         free = room.layers[0][:, row].tolist()
+        wanted = self._wanted.get(row, set()) | {column for column, _ in self._draft.table.columns(shape) or ()}
         for column, amount in self._draft.table.columns(shape) or ():
             free[column] -= amount
         pods = self._candidates.on.get(row, [])
         victims = []
         for pod in self._sparing_budgets(pods):
             asked = known_columns(pod, self._draft)
-            if all(free[column] >= amount for column, amount in asked):
+            if all(free[column] >= amount for column, amount in asked if column in wanted):
                 for column, amount in asked:
                     free[column] -= amount
             else:
@@ -111,7 +114,10 @@ class _RoomMaking:
         return sorted(pods, key=lambda pod: (pod.uid not in in_danger, self._candidates.importance(pod)))
 
     def _with_crews(self, pods: Sequence[Pod]) -> list[Pod]:
-        everybody = {fellow.uid: fellow for pod in pods for fellow in self._candidates.crew(pod)}
+        everybody: dict[str, Pod] = {}
+        for pod in pods:
+            if pod.uid not in everybody:
+                everybody |= {fellow.uid: fellow for fellow in self._candidates.crew(pod)}
         return sorted(everybody.values(), key=self._candidates.importance)
 
     def _keep_back(self, placement: Placement, going: Sequence[Pod]) -> Preemption:
@@ -123,10 +129,11 @@ class _RoomMaking:
             if pod.uid not in gone:
                 continue
             crew = self._candidates.crew(pod)
-            rest = {uid: other for uid, other in gone.items() if other not in crew}
+            stays = {fellow.uid for fellow in crew}
+            rest = {uid: other for uid, other in gone.items() if uid not in stays}
             if self._draft.shares.excess(self._members, later=True, without=rest.values()):
                 continue
-            if _have_room(crew, free, self._draft):
+            if self._have_room(crew, free, placement):
                 gone = rest
                 for kept in crew:
                     for column, amount in known_columns(kept, self._draft):
@@ -151,11 +158,16 @@ class _RoomMaking:
             room.take(placement[pod.uid], pod.shape)
         return room.layers[0]
 
-
-def _have_room(pods: Sequence[Pod], free: Numbers, draft: Draft) -> bool:
-    needed: dict[tuple[int, int], int] = {}
-    for pod in pods:
-        for column, amount in known_columns(pod, draft):
-            place_of_it = column, draft.table.row[pod.node]
-            needed[place_of_it] = needed.get(place_of_it, 0) + amount
-    return all(free[place_of_it] >= amount for place_of_it, amount in needed.items())
+    def _have_room(self, pods: Sequence[Pod], free: Numbers, placement: Placement) -> bool:
+        """Beside the members: what nobody of them asks for may be short already, and is no reason to go."""
+        wanted = {
+            (column, placement[member.uid])
+            for member in self._members
+            for column, _ in known_columns(member, self._draft)
+        }
+        needed: dict[tuple[int, int], int] = {}
+        for pod in pods:
+            for column, amount in known_columns(pod, self._draft):
+                place_of_it = column, self._draft.table.row[pod.node]
+                needed[place_of_it] = needed.get(place_of_it, 0) + amount
+        return all(free[place_of_it] >= amount for place_of_it, amount in needed.items() if place_of_it in wanted)

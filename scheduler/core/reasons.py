@@ -10,7 +10,6 @@ from scheduler.core.draft import Draft
 from scheduler.core.model import PODS, Pod, Shape
 from scheduler.core.nodes import Mask
 from scheduler.core.room import Room
-from scheduler.core.units import Unit
 
 
 def shortage(shape: Shape, room: Room) -> str:
@@ -34,17 +33,17 @@ def shortage(shape: Shape, room: Room) -> str:
     return f"0/{len(table)} nodes are available: {told or 'the rest is spoken for'}"
 
 
-def gang_shortage(unit: Unit, members: Sequence[Pod], draft: Draft) -> str:
+def gang_shortage(members: Sequence[Pod], draft: Draft) -> str:
     """How far the members come that must start together, and what the first that finds no place is short of."""
     room = Room(draft.table, *(layer.copy() for layer in draft.now.layers))
     for placed, pod in enumerate(members):
         if room.take_best(pod.shape) is None:
             told = shortage(pod.shape, room)
-            return f"gang {unit.name}: room for {placed} of the {len(members)} pods that start together; then {told}"
-    return f"gang {unit.name}: its {len(members)} pods do not fit together"
+            return f"room for {placed} of the {len(members)} pods that start together; then {told}"
+    return f"its {len(members)} pods do not fit together"
 
 
-def over_share(unit: Unit, members: Sequence[Pod], draft: Draft) -> str:
+def over_share(members: Sequence[Pod], draft: Draft) -> str:
     """Which limit of which queue stands in the way; empty when none does."""
     over = draft.shares.excess(members, later=False)
     if over is None:
@@ -52,7 +51,7 @@ def over_share(unit: Unit, members: Sequence[Pod], draft: Draft) -> str:
     queue, resource = over
     asked = sum(dict(pod.requests).get(resource, 0) for pod in members if draft.cluster.queue_of(pod) == queue)
     used, limit = draft.shares.used(queue, resource), draft.shares.capability(queue)[resource]
-    return f"queue {queue} uses {used} of {limit} {resource}, {unit.name} asks for {asked}"
+    return f"queue {queue} uses {used} of {limit} {resource}, {asked} more are asked for"
 
 
 def _enough(room: Room, resource: str, amount: int) -> Mask:

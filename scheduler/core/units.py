@@ -7,7 +7,7 @@ then the name. A gang is as old as its group, and as important as its group's cl
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scheduler.core.cluster import Cluster
@@ -55,8 +55,9 @@ def units(cluster: Cluster, policy: Policy) -> list[Unit]:
             found.append(_single(pod, group, cluster))
         else:
             gangs[pod.group].append(pod)
+    partners = cluster.partners() if gangs else {}
     while gangs:
-        family = _family(next(iter(gangs)), cluster)
+        family = _family(next(iter(gangs)), partners)
         found.append(_gang(family, [pod for key in family for pod in gangs.pop(key, [])], cluster))
     return sorted(found, key=lambda unit: unit.order)
 
@@ -67,7 +68,7 @@ def has_started(group: Group, cluster: Cluster) -> bool:
         return False
     bound = [pod for pod in cluster.members(group.key) if pod.node and not pod.leaving]
     ended = cluster.counts.get(group.key, group.counts)
-    if reaches_minimum(group, bound) or (bound and len(bound) + ended.succeeded + ended.failed >= group.minimum):
+    if bound and (reaches_minimum(group, bound) or len(bound) + ended.succeeded + ended.failed >= least(group)):
         return True
     someone_is_left = bool(bound) or ended.succeeded > 0
     return group.match == "once-satisfied" and group.phase in STARTED and someone_is_left
@@ -75,21 +76,34 @@ def has_started(group: Group, cluster: Cluster) -> bool:
 
 def reaches_minimum(group: Group, pods: Sequence[Pod]) -> bool:
     roles = Counter(pod.role for pod in pods)
-    return len(pods) >= group.minimum and all(roles[role] >= least for role, least in group.roles.items())
+    return len(pods) >= least(group) and all(roles[role] >= fewest for role, fewest in group.roles.items())
+
+
+def least(group: Group) -> int:
+    """A gang of nobody is a gang of one: it waits like any other work."""
+    return max(1, group.minimum)
 
 
 def least_members(unit: Unit, cluster: Cluster) -> list[Pod]:
-    """The members that must start together at the least: the smallest that make up every minimum."""
+    """The members that must start together at the least: the smallest that make up every minimum.
+
+    Those that no node could ever take come last: they must not keep the others waiting.
+    """
+    table = cluster.table
+
+    def ease(pod: Pod) -> tuple[bool, tuple[int, ...], Key]:
+        return not table.could_ever_take(pod.shape), size(pod), pod.key
+
     chosen: list[Pod] = []
     for group in unit.groups:
         bound = Counter(pod.role for pod in counted(group, cluster))
-        mine = sorted((pod for pod in unit.members if pod.group == group.key), key=lambda pod: (size(pod), pod.key))
-        picked: list[Pod] = []
-        for role, least in sorted(group.roles.items()):
-            picked += [pod for pod in mine if pod.role == role][: max(0, least - bound[role])]
-        others = [pod for pod in mine if pod not in picked]
-        picked += others[: max(0, group.minimum - bound.total() - len(picked))]
-        chosen += picked
+        mine = sorted((pod for pod in unit.members if pod.group == group.key), key=ease)
+        picked: dict[str, Pod] = {}
+        for role, fewest in sorted(group.roles.items()):
+            of_role = [pod for pod in mine if pod.role == role][: max(0, fewest - bound[role])]
+            picked |= {pod.uid: pod for pod in of_role}
+        others = [pod for pod in mine if pod.uid not in picked]
+        chosen += [*picked.values(), *others[: max(0, least(group) - bound.total() - len(picked))]]
     return chosen
 
 
@@ -112,15 +126,13 @@ def _single(pod: Pod, group: Group | None, cluster: Cluster) -> Unit:
     return Unit(name, (pod,), (), cluster.priority_of(pod), preempts, pod.created, queues, (), blocked)
 
 
-def _family(key: Key, cluster: Cluster) -> list[Key]:
+def _family(key: Key, partners: Mapping[Key, set[Key]]) -> list[Key]:
     """The groups that start together with this one, whoever of them says so; itself among them."""
     family, ahead = {key}, [key]
     while ahead:
-        group = cluster.groups.get(ahead.pop())
-        for partner in group.partners if group else ():
-            if partner not in family:
-                family.add(partner)
-                ahead.append(partner)
+        new = partners.get(ahead.pop(), set()) - family
+        family |= new
+        ahead += new
     return sorted(family)
 
 
@@ -131,7 +143,7 @@ def _gang(family: Sequence[Key], pods: Iterable[Pod], cluster: Cluster) -> Unit:
     partial = tuple(
         pod
         for group in groups
-        if group.phase not in STARTED | FINISHED and not reaches_minimum(group, counted(group, cluster))
+        if group.phase not in STARTED | FINISHED and not has_started(group, cluster)
         for pod in counted(group, cluster)
     )
     return Unit(
@@ -168,7 +180,7 @@ def _incomplete(family: Sequence[Key], members: Sequence[Pod], cluster: Cluster)
 
 def _shortfall(group: Group, there: Sequence[Pod]) -> str:
     roles = Counter(pod.role for pod in there)
-    for role, least in sorted(group.roles.items()):
-        if roles[role] < least:
-            return f"{roles[role]} of {least} {role} pods exist"
-    return f"{len(there)} of {group.minimum} pods exist"
+    for role, fewest in sorted(group.roles.items()):
+        if roles[role] < fewest:
+            return f"{roles[role]} of {fewest} {role} pods exist"
+    return f"{len(there)} of {least(group)} pods exist"

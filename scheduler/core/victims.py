@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scheduler.core.draft import Draft
-from scheduler.core.model import Budget, Pod
+from scheduler.core.model import Budget, Key, Pod
 from scheduler.core.nodes import Numbers, holds
 
 _ABOVE_ANY_PRIORITY = 1 << 33  # added to each priority, so that more victims always sum to more
@@ -20,18 +20,28 @@ Cost = tuple[int, int, int, int, float]
 
 
 class Candidates:
-    """The pods that a unit of this priority, in these queues, could have evicted; the most important first."""
+    """The pods that a unit of this priority, in these queues, could have evicted; the most important first.
 
-    def __init__(self, priority: int, queues: frozenset[str], draft: Draft) -> None:
-        self._draft, self._cluster = draft, draft.cluster
+    `spared` are its own groups: nobody goes for a fellow.
+    """
+
+    def __init__(self, priority: int, queues: frozenset[str], spared: frozenset[Key], draft: Draft) -> None:
+        self._draft, self._cluster, self._spared = draft, draft.cluster, spared
         self.on: dict[int, list[Pod]] = {}  # by row
         self.freed: Numbers = np.zeros_like(draft.table.used)
         self.worst: Numbers = np.full(len(draft.table), -_ABOVE_ANY_PRIORITY, np.int64)
+        self._crews: dict[Key, list[Pod]] = {}  # of gangs that leave as one
+        held_back: dict[Key, bool] = {}  # because one of the crew may not go
         for pod in self._cluster.bound():
-            if self._may_go(pod, priority, queues) and all(
-                self._may_go(fellow, priority, queues) for fellow in self.crew(pod)
-            ):
-                self._add(pod)
+            if not self._may_go(pod, priority, queues):
+                continue
+            group = self._cluster.group_of(pod)
+            if group is not None and group.leaves_whole:
+                if group.key not in held_back:
+                    held_back[group.key] = not all(self._may_go(one, priority, queues) for one in self.crew(pod))
+                if held_back[group.key]:
+                    continue
+            self._add(pod)
         for pods in self.on.values():
             pods.sort(key=self.importance)
 
@@ -47,7 +57,10 @@ class Candidates:
         group = self._cluster.group_of(pod)
         if group is None or not group.leaves_whole:
             return [pod]
-        return [fellow for fellow in self._cluster.members(group.key) if fellow.node and not self._is_going(fellow)]
+        if group.key not in self._crews:
+            fellows = self._cluster.members(group.key)
+            self._crews[group.key] = [fellow for fellow in fellows if fellow.node and not self._is_going(fellow)]
+        return self._crews[group.key]
 
     def in_danger(self, pods: Sequence[Pod]) -> list[Pod]:
         """Those whose going would break a disruption budget, if they went in this order."""
@@ -82,6 +95,7 @@ class Candidates:
         return (
             self._cluster.priority_of(pod) < priority
             and not pod.protected
+            and pod.group not in self._spared
             and not self._is_going(pod)
             and self._cluster.queue_of(pod) in queues
             and pod.node in self._draft.table.row
