@@ -39,7 +39,8 @@ def they_are_spread(scene: Scene, pods: tuple[str, ...], number: int) -> None:
 @then(sentence("{pods:Names} keep waiting"))
 @then(sentence("{pods:Names} keeps waiting"))
 def they_keep_waiting(scene: Scene, pods: tuple[str, ...]) -> None:
-    scene.chronicle.stays(all_of(f"{', '.join(pods)} not bound", [never(bound(pod)) for pod in pods]))
+    waiting = [never(fact(pod)) for pod in pods for fact in (bound, gone)]
+    scene.chronicle.stays(all_of(f"{', '.join(pods)} neither bound nor gone", waiting))
 
 
 @then(sentence("exactly {number:Count} of {pods:Names} was preempted for {by:Names}"))
