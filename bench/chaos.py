@@ -4,7 +4,8 @@ python -m bench.chaos kills [N] [SEED]     N kills (default 200; about 4 s each)
 python -m bench.chaos errors [SEED]        the whole suite on a bad connection (about 10 minutes)
 python -m bench.chaos crowd [N]            one gang of N pods (default 5000), and a canary beside it
 
-Each prints its seed: give it again to see the same choices again. Ends with 1 when something was wrong.
+Each prints its seed: give it again to see the same choices again. Ends with 1 when something was wrong, and with 2 when
+the harness had trouble, so that not everything was judged.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from muster.errors import MusterError
+from muster.errors import BehaviourViolated, HarnessError
 from muster.stage.stage import Stage
 from tests.chaos.crowd import start_a_crowd
 from tests.chaos.faults import counted
@@ -27,7 +28,7 @@ _KILLS_IN_A_SCENE = 8  # judging costs time that grows with the square of what h
 
 
 def kills(number: int, seed: int) -> int:
-    wrong = 0
+    wrong = unjudged = 0
     stage = Stage("reference")
     stage.start()
     try:
@@ -36,23 +37,28 @@ def kills(number: int, seed: int) -> int:
             began = time.monotonic()
             try:
                 Killer(stage, its_seed, say).run(min(_KILLS_IN_A_SCENE, number - first))
-            except (AssertionError, MusterError) as trouble:
+            except (AssertionError, BehaviourViolated) as trouble:
                 wrong += 1
                 say(f"seed {its_seed} WRONG: {trouble}")
-                keep_log(stage, its_seed)
-                stage.stop()
-                stage.start()
-            say(f"seed {its_seed}: {first + _KILLS_IN_A_SCENE} kills, {time.monotonic() - began:.0f} s, {wrong} wrong")
+                begin_anew(stage, its_seed)
+            except HarnessError as trouble:
+                unjudged += 1
+                say(f"seed {its_seed} was not judged to its end: {trouble}")
+                begin_anew(stage, its_seed)
+            done, took = first + _KILLS_IN_A_SCENE, time.monotonic() - began
+            say(f"seed {its_seed}: {done} kills, {took:.0f} s, {wrong} scenes wrong, {unjudged} not judged")
     finally:
         stage.stop()
-    return 1 if wrong else 0
+    return 1 if wrong else 2 if unjudged else 0
 
 
-def keep_log(stage: Stage, seed: int) -> None:
+def begin_anew(stage: Stage, seed: int) -> None:
     log = stage.subject.processes[0].log
     kept = Path(tempfile.gettempdir()) / f"muster-chaos-{seed}.log"
     kept.write_bytes(log.read_bytes())
     say(f"the scheduler's log: {kept}")
+    stage.stop()
+    stage.start()
 
 
 def errors(seed: int) -> int:

@@ -26,9 +26,10 @@ CAPABILITIES = (
     "documents",
 )
 DOCUMENTS = ("doc-1", "doc-2", "doc-3", "doc-4", "doc-5")
+VARIANTS = ("variant-training-operator", "variant-arena")  # how a document goes with what people run today
 JUDGES_THE_CLUSTER = "cluster"  # such a scenario says something about the cluster, not about the scheduler under test
 SERIAL = "serial"
-CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *DOCUMENTS, JUDGES_THE_CLUSTER, SERIAL)
+CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *DOCUMENTS, *VARIANTS, JUDGES_THE_CLUSTER, SERIAL)
 REQUIREMENT_ID = re.compile(r"[A-Z]{3}-\d+")
 
 _STEP_TYPES = {"Context": "given", "Action": "when", "Outcome": "then"}
@@ -77,6 +78,16 @@ class Behaviour:
     def capabilities(self) -> tuple[str, ...]:
         """What a scheduler must claim to be judged by it."""
         return tuple(tag for tag in self.tags if tag in CAPABILITIES)
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Which of the documents it tells."""
+        return tuple(tag for tag in self.tags if tag in DOCUMENTS)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The operators and command lines that it is about, where it does not hold for all."""
+        return tuple(tag.removeprefix("variant-") for tag in self.tags if tag in VARIANTS)
 
     @property
     def judges_the_cluster(self) -> bool:

@@ -18,7 +18,7 @@ from pytest_bdd.parser import Scenario
 from pytest_bdd.parser import Step as BddStep
 from pytest_bdd.steps import step_function_context_registry
 
-from muster import lifeline, progress, subject
+from muster import lifeline, progress, subject, variants
 from muster.catalogue import CLOSED_TAGS, Behaviour, Catalogue, Step, read_features
 from muster.errors import NotStaged, NotSupported, UsageError
 from muster.lint import lint
@@ -26,6 +26,8 @@ from muster.report.allure_bridge import AllureBridge
 from muster.report.observations import Observation
 from muster.report.results import ALLURE_DIRECTORY, Result, append_result, recorded_environment, save_environment
 from muster.selection import split_ids
+from muster.subject.clients import DEFAULT_CLIENT
+from muster.subject.operators import DEFAULT_OPERATOR
 from muster.verdicts import Verdict, sentence_of, verdict_of
 
 CATALOGUE = pytest.StashKey[Catalogue]()
@@ -41,7 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("muster", "Muster: does your scheduler pass muster?")
     add = group.addoption
     add("--muster-cluster", default="local", help="where to run: local (default)")
-    add("--muster-scheduler", default="kube-scheduler", help="what is judged")
+    add("--muster-scheduler", default="reference", help="what is judged")
+    add("--muster-operator", default=DEFAULT_OPERATOR, help="who makes pods of jobs")
+    add("--muster-client", default=DEFAULT_CLIENT, help="who carries out the commands of the documents")
     add("--muster-kubeconfig", default=None, help="kubeconfig of a cluster that exists already")
     add("--muster-context", default=None, help="context of that kubeconfig")
     add("--muster-keep", action="store_true", help="keep the cluster of a failed scenario for debugging")
@@ -61,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for tag in (*CLOSED_TAGS, *found.by_id()):
         config.addinivalue_line("markers", f"{tag}: scenarios tagged @{tag}")
     config.stash[CLAIMS] = _claims(config)
-    results = _results_directory(config)
+    results = results_directory(config)
     if results and not _is_worker(config):
         results.mkdir(parents=True, exist_ok=True)
         config.pluginmanager.register(Recorder(config, results))
@@ -82,7 +86,8 @@ def _configure_allure(config: pytest.Config, results: Path | None) -> None:
     directory = config.option.allure_report_dir or (results and results / ALLURE_DIRECTORY)
     config.option.allure_report_dir = None  # or allure-pytest would write everything a second time
     if directory and not config.option.collectonly:
-        bridge = AllureBridge(Path(directory).absolute(), config, config.getoption("--muster-scheduler"))
+        scheduler, cluster = config.getoption("--muster-scheduler"), config.getoption("--muster-cluster")
+        bridge = AllureBridge(Path(directory).absolute(), config, scheduler, cluster)
         config.pluginmanager.register(bridge.listener, "allure_listener")
         config.stash[BRIDGE] = bridge
 
@@ -178,6 +183,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """What a scheduler does not claim is not asked of it; said before any fixture is made."""
     found = _behaviour(item)
+    if found and (problem := variants.problem(found, item.config.stash[CATALOGUE].behaviours, *_beside(item.config))):
+        raise NotSupported(problem)
     unclaimed = [each for each in found.capabilities if each not in item.config.stash[CLAIMS]] if found else []
     if unclaimed:
         raise NotSupported(f"{item.config.getoption('--muster-scheduler')} does not claim {', '.join(unclaimed)}")
@@ -258,7 +265,7 @@ def pytest_bdd_before_scenario(request: pytest.FixtureRequest, scenario: Scenari
 def pytest_bdd_before_step(request: pytest.FixtureRequest, step: BddStep) -> None:
     """A sentence begins; its fixtures count as part of it."""
     if observed := request.node.stash.get(OBSERVED, None):
-        observed.step_begins(step.keyword, step.name)
+        observed.step_begins(step.keyword, step.name, promises=step.type == "then")
     if bridge := request.config.stash.get(BRIDGE, None):
         bridge.start_step(
             f"{step.keyword} {step.name}", step.datatable.raw() if step.datatable else None, step.docstring
@@ -295,6 +302,10 @@ def _behaviour(item: pytest.Item) -> Behaviour | None:
     return item.config.stash[BEHAVIOURS].get(name) if name and item.path.name == "test_features.py" else None
 
 
+def _beside(config: pytest.Config) -> tuple[str, str]:
+    return config.getoption("--muster-operator"), config.getoption("--muster-client")
+
+
 def _round(item: pytest.Item) -> int:
     callspec = getattr(item, "callspec", None)
     return int(callspec.params.get("muster_round", 1)) if callspec else 1
@@ -314,14 +325,15 @@ def _is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
 
-def _results_directory(config: pytest.Config) -> Path | None:
+def results_directory(config: pytest.Config) -> Path | None:
+    """Where this run writes, if it was told to."""
     directory = config.getoption("--muster-results")
     return Path(config.invocation_params.dir, directory) if directory else None
 
 
 def _save_environment(config: pytest.Config) -> None:
     facts = recorded_environment()
-    directory = _results_directory(config)
+    directory = results_directory(config)
     if directory and facts != config.stash.get(SAVED_ENVIRONMENT, {}):
         save_environment(directory, facts)
         config.stash[SAVED_ENVIRONMENT] = facts

@@ -22,8 +22,12 @@ def a_manifest_is_created(scene: Scene, file: str) -> None:
 @when("a person types:")
 @when("types:")
 def a_command_is_typed(scene: Scene, docstring: str) -> None:
-    scene.jobs.expect()
-    answer = typed(docstring, scene.subject.workplace.admin)
+    operator = scene.jobs.expect()
+    _, command, *words = docstring.split()
+    if command == "submit":
+        operator.must_carry_out(words[0])
+    client = scene.client()
+    answer = client.typed(docstring) if client else typed(docstring, scene.subject.workplace.admin)
     scene.jobs.answer = answer.text
     scene.touch()
     if answer.code:
@@ -65,6 +69,8 @@ def such_a_job_is_refused(scene: Scene, file: str, number: int) -> None:
 
 @when(sentence('job "{called:Name}" runs to its end'))
 def a_job_ends(scene: Scene, called: str) -> None:
+    """Training lasts longer than an operator needs to see that it has begun."""
+    scene.chronicle.staged(job_is(called, "Running"))
     scene.finish(*scene.groups.members(called))
     scene.chronicle.must(job_is(called, "Succeeded"))
 

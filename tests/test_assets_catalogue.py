@@ -19,7 +19,7 @@ def test_the_control_plane_is_in_the_catalogue() -> None:
 
 @EVERY_COMPONENT
 def test_version_answer_address_and_module_agree(component: Component) -> None:
-    assert component.version in component.answers
+    assert not component.answers or component.version in component.answers  # some have no --version
     for download in component.downloads.values():
         assert f"v{component.version}/" in download.url
         assert re.fullmatch(r"[0-9a-f]{64}", download.sha256)

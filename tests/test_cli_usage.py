@@ -36,7 +36,10 @@ BAD = {
     "unknown flag": (["run", "--lits"], "muster run does not know --lits: did you mean --list?"),
     "stray word": (["run", "PRE-01"], "muster run does not know PRE-01"),
     "abbreviated flag": (["run", "--sched", "x"], "muster run does not know --sched x"),
-    "unknown scheduler": (["run", "--scheduler", "nope"], "unknown scheduler 'nope': choose from reference, kube-scheduler"),
+    "unknown scheduler": (
+        ["run", "--scheduler", "nope"],
+        "unknown scheduler 'nope': choose from reference, kube-scheduler",
+    ),
     "unknown cluster": (["run", "--cluster", "moon"], "invalid choice: 'moon' (choose from"),
     "cluster to come": (["run", "--cluster", "kind"], "--cluster kind is not available yet: use --cluster local"),
     "unknown id": (["run", "--only", "PRE-11"], "there is no behaviour PRE-11: did you mean PRE-12, PRE-01?"),

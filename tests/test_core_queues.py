@@ -49,10 +49,10 @@ def test_a_limit_on_one_resource_limits_nothing_else() -> None:
 
 def test_every_limit_counts() -> None:
     world = World()
-    world.node("n", 8, cpu=64)
-    world.queue("research", capability={GPU: 8, CPU: 4})
-    world.pod("hungry", 1, cpu=5, queue="research")
-    assert "queue research uses 0 of 4 cpu" in world.plan().why["hungry"]
+    world.node("n", 8, cpu=64_000)
+    world.queue("research", capability={GPU: 8, CPU: 4_000})
+    world.pod("hungry", 1, cpu=5_000, queue="research")
+    assert "queue research uses 0 of 4 cpu, 5 more are asked for" in world.plan().why["hungry"]
 
 
 def test_a_gang_that_fits_no_node_does_not_keep_others_out_of_the_queue() -> None:

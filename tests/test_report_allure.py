@@ -65,6 +65,13 @@ def test_a_violated_promise_is_red_and_names_the_story(suite: ToySuite) -> None:
     assert result["status"] == "failed"
     assert [step["status"] for step in result["steps"]] == ["passed", "passed", "failed"]
     assert result["statusDetails"]["message"] == "failed: wanted   one victim\nseen     two victims"
+    assert "trace" not in result["statusDetails"]
+    assert "def call_fixture_func" in suite.allure()["PRE-03"]["statusDetails"]["trace"]
+
+
+def test_what_was_not_run_is_described(suite: ToySuite) -> None:
+    assert "description" not in suite.allure()["PRE-01"]
+    assert suite.allure()["PRE-02"]["description"].splitlines()[-1].strip() == "And it holds"
 
 
 @pytest.mark.parametrize("id_", ["PRE-03", "PRE-04"])
@@ -81,11 +88,14 @@ def test_what_is_not_supported_is_skipped_with_the_reason(suite: ToySuite) -> No
 def test_titles_labels_and_the_row_of_an_outline(suite: ToySuite) -> None:
     result = suite.allure()["PRE-06[two]"]
     assert result["name"] == "About two"
-    assert result["parameters"] == [{"name": "example", "value": "two"}]
+    assert result["parameters"] == [{"name": "name", "value": "two"}]
     assert labels(result, "feature") == ["Making room"]
     assert labels(result, "as_id") == labels(result, "requirement") == ["PRE-06"]
     assert labels(result, "level") == ["may"]
     assert labels(result, "scheduler") == ["reference"]
+    assert labels(result, "cluster") == ["local"]
+    assert labels(result, "verdict") == ["passed"]
+    assert [label["name"] for label in result["labels"]][:2] == ["requirement", "level"]
     assert "preemption" in labels(result, "capability")
     assert labels(suite.allure()["PRE-02"], "severity") == ["normal"]
 
@@ -102,6 +112,7 @@ def test_the_environment_is_shown(suite: ToySuite) -> None:
     allure = suite.latest / "allure"
     assert "scheduler.version = v9.9.9\n" in (allure / "environment.properties").read_text()
     assert json.loads((allure / "executor.json").read_text())["name"] == "muster"
+    assert len(json.loads((allure / "categories.json").read_text())) == 5
     assert json.loads((suite.latest / "environment.json").read_text()) == {"scheduler version": "v9.9.9"}
 
 

@@ -37,7 +37,7 @@ class Component:
 
     name: str
     version: str
-    answers: str  # what its binaries print for --version, up to a space or the end of the line
+    answers: str  # what its binaries print for --version, up to a space or the end of the line; empty: they have none
     cpu_seconds: int
     directory: Path
     build: dict[str, Any]
@@ -63,8 +63,8 @@ class Component:
         return digest.hexdigest()[:20]
 
     def is_version_of(self, output: str) -> bool:
-        """Whether a binary that printed this for --version is of exactly this release."""
-        return re.search(rf"^{re.escape(self.answers)}(\s|$)", output, re.MULTILINE) is not None
+        """Whether a binary that printed this for --version is of exactly this release; never where it has none."""
+        return self.answers != "" and re.search(rf"^{re.escape(self.answers)}(\s|$)", output, re.MULTILINE) is not None
 
 
 def version_numbers(text: str) -> tuple[int, ...]:

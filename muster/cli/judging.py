@@ -23,7 +23,7 @@ def judge(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> int:
     """Run the behaviours and report; whatever has been proven is kept, also after ctrl-C."""
     junit_file = places.junit_file(args.junit) if args.junit else None
     places.check_results(args.results)
-    _ensure_binaries(args.scheduler)
+    _ensure_binaries(args)
     interruptions = Interruptions()
     results = places.results_directory(args.results, args.scheduler)
     planned = sum(behaviour.rows for behaviour in behaviours) * args.repeat
@@ -35,21 +35,27 @@ def judge(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> int:
     return _report(args, planned, results, pytest, junit_file, interrupted=interruptions.happened)
 
 
-def _ensure_binaries(scheduler: str) -> None:
+def _ensure_binaries(args: argparse.Namespace) -> None:
     """Here and not in the workers, so that nobody builds twice and the progress is seen. No fixtures, no cluster."""
     if not any((suite_root() / "fixtures").glob("*.py")):
         return
     from muster import subject
     from muster.assets import CONTROL_PLANE, ensure
+    from muster.subject.clients import choose_client
+    from muster.subject.operators import choose_operator
 
-    chosen, _ = subject.choose(scheduler)
-    needed = list(dict.fromkeys((*CONTROL_PLANE, *chosen.assets)))
+    scheduler, _ = subject.choose(args.scheduler)
+    operator, client = choose_operator(args.operator), choose_client(args.client)
+    beside = (*operator.assets, *(client.assets if client else ()))
+    needed = list(dict.fromkeys((*CONTROL_PLANE, *scheduler.assets, *beside)))
     ensure(needed, say=lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
 
 
 def _pytest_arguments(args: argparse.Namespace, behaviours: Sequence[Behaviour], results: Path) -> list[str]:
     arguments = [
         f"--muster-scheduler={args.scheduler}",
+        f"--muster-operator={args.operator}",
+        f"--muster-client={args.client}",
         f"--muster-cluster={args.cluster or 'local'}",
         f"--muster-results={results}",
         f"--muster-only={','.join(behaviour.id for behaviour in behaviours)}",

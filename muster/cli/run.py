@@ -31,7 +31,9 @@ def add(subparsers: Subparsers) -> None:
     )
     what, where, how = (parser.add_argument_group(title) for title in ("what to judge", "where to run", "how to run"))
     option = what.add_argument
-    option("--scheduler", default="kube-scheduler", metavar="NAME", help="the scheduler under test (%(default)s)")
+    option("--scheduler", default="reference", metavar="NAME", help="the scheduler under test (%(default)s)")
+    option("--operator", default="reference", metavar="NAME", help="who makes pods of jobs (%(default)s)")
+    option("--client", default="muster", metavar="NAME", help="who carries out the documents' commands (%(default)s)")
     option("--only", nargs="+", default=[], metavar="ID", help="these behaviours, such as PRE-01 or PRE-01,PRE-02")
     option("-k", dest="words", metavar="EXPR", help="those whose id, title, feature or tags contain: gpu and not gang")
     option("-m", dest="tags", action="append", default=[], metavar="TAG", help="a level or a capability; repeatable")
@@ -80,8 +82,12 @@ def _selected(args: argparse.Namespace) -> Sequence[Behaviour]:
     from muster.catalogue import read_features
     from muster.lint import lint
     from muster.selection import select
+    from muster.subject.clients import choose_client
+    from muster.subject.operators import choose_operator
 
     chosen, configuration = subject.choose(args.scheduler)
+    choose_operator(args.operator)
+    choose_client(args.client)
     args.scheduler = subject.full_name(args.scheduler)  # pytest will run in another directory
     catalogue = read_features(suite_root() / "features")
     if problems := lint(catalogue, claims=chosen.claims(configuration)):

@@ -5,19 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 
 from muster import cli
 from muster.errors import MusterError
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a person reads, and the exit code."""
-
-    text: str
-    code: int
+from muster.subject.clients import Answer
 
 
 def typed(command: str, kubeconfig: Path) -> Answer:

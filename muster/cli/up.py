@@ -1,4 +1,4 @@
-"""`muster up`: a cluster with GPU nodes to try things on, until ctrl-C."""
+"""`muster up`: a cluster with GPU nodes, a scheduler and an operator to try things on, until ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from muster.errors import EXIT_PASSED, UsageError
+from muster.errors import EXIT_PASSED
+from muster.jobs import words
 
 if TYPE_CHECKING:
-    from muster.cluster.local import LocalCluster
-    from muster.subject import Subject
+    from muster.demo.households import Household
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+NOBODY = "none"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def add(subparsers: Subparsers) -> None:
@@ -21,90 +24,59 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "up",
         help="start a cluster with GPU nodes and keep it until ctrl-C",
-        description="Start a local cluster with GPU nodes, print the KUBECONFIG line, and keep it until ctrl-C. "
-        "Nothing of it is left afterwards.",
+        description="Start a local cluster with GPU nodes, a scheduler and an operator for training jobs, print the "
+        "KUBECONFIG line, and keep it until ctrl-C. Nothing of it is left afterwards.",
     )
-    parser.add_argument("--nodes", type=int, default=3, metavar="N", help="how many nodes (default: 3)")
-    parser.add_argument("--gpus", type=int, default=4, metavar="N", help="GPUs on each node (default: 4)")
-    parser.add_argument(
-        "--scheduler", metavar="NAME", help="start this scheduler, too (default: none; pods stay Pending)"
-    )
+    add = parser.add_argument
+    add("--nodes", type=words.count, default=3, metavar="N", help="how many nodes (default: %(default)s)")
+    add("--gpus", type=words.count, default=4, metavar="N", help="GPUs on each node (default: %(default)s)")
+    add("--masters", type=words.count, default=0, metavar="N", help="tainted nodes without GPUs (default: %(default)s)")
+    add("--scheduler", default="reference", metavar="NAME", help="who places pods, or none (default: %(default)s)")
+    add("--operator", default="reference", metavar="NAME", help="who carries out jobs, or none (default: %(default)s)")
     parser.set_defaults(run=up)
 
 
 def up(args: argparse.Namespace) -> int:
     """Run until a signal asks for the end; a component that dies ends it as well, with its last words."""
-    from muster.cluster.local import LocalCluster
-    from muster.subject import choose
+    from muster.demo.households import Household
 
-    if args.nodes < 0 or args.gpus < 0:
-        raise UsageError("--nodes and --gpus count things: 0 or more")
-    chosen = choose(args.scheduler) if args.scheduler else None
-    cluster, subject = LocalCluster(say=_say), None
-    for number in (signal.SIGINT, signal.SIGTERM):  # SIGINT, too: a shell's background job starts with it ignored
+    household = Household(
+        scheduler="" if args.scheduler == NOBODY else args.scheduler,
+        operator="" if args.operator == NOBODY else args.operator,
+        say=_say,
+    )
+    for number in _SIGNALS:  # SIGINT, too: a shell's background job starts with it ignored
         signal.signal(number, signal.default_int_handler)
     try:
-        _say("starting etcd, kube-apiserver, kube-controller-manager, KWOK and the player")
-        cluster.start()
-        _add_nodes(cluster, args.nodes, args.gpus)
-        subject = _start_scheduler(cluster, *chosen) if chosen else None
-        _introduce(cluster, args.nodes, args.gpus, subject)
-        _wait(cluster, subject)
+        _say("starting a control plane")
+        household.start(nodes=args.nodes, gpus=args.gpus, masters=args.masters)
+        _introduce(args, household)
+        household.wait()
     except KeyboardInterrupt:
         _say("stopping")
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):  # an impatient second ctrl-C must not leave half of it behind
+        for number in _SIGNALS:  # an impatient second ctrl-C must not leave half of it behind
             signal.signal(number, signal.SIG_IGN)
-        if subject is not None:
-            subject.kill()
-        cluster.stop()
+        household.stop()
     _say("everything is gone: no process, no port, no file left")
     return EXIT_PASSED
 
 
-def _add_nodes(cluster: LocalCluster, nodes: int, gpus: int) -> None:
-    from muster.stage.nodes import node_manifest
-    from muster.subject.requests import NodeRequest
-
-    for number in range(1, nodes + 1):
-        cluster.connection.api.create(node_manifest(NodeRequest(f"gpu-{number}", gpus)))
-
-
-def _start_scheduler(cluster: LocalCluster, kind: type[Subject], configuration: str) -> Subject:
-    from muster import assets
-    from muster.subject import Workplace
-
-    files = assets.ensure(kind.assets, say=_say)
-    kubeconfigs = (cluster.client_kubeconfig("admin"), cluster.client_kubeconfig("scheduler"))
-    subject = kind(configuration, Workplace(cluster.directory, *kubeconfigs, files))
-    subject.install(cluster.connection.api)
-    subject.start()
-    return subject
-
-
-def _introduce(cluster: LocalCluster, nodes: int, gpus: int, subject: Subject | None) -> None:
-    for name, process in cluster.processes.items():
-        _say(f"  {name:<24} pid {process.pid}")
-    if subject is None:
-        _say("  no scheduler: pods stay Pending until you bind them or start one")
-    else:
-        for process in subject.processes:
-            _say(f"  {process.name:<24} pid {process.pid}")
-    _say(f"  {nodes} nodes with {gpus} GPUs each; logs in {cluster.directory}")
+def _introduce(args: argparse.Namespace, household: Household) -> None:
+    nodes = f"{args.nodes} nodes with {args.gpus} GPUs each" + (f" and masters: {args.masters}" if args.masters else "")
+    jobs, pods = args.operator != NOBODY, args.scheduler != NOBODY
+    _say(f"  {nodes}; priority classes {', '.join(household.classes)}")
+    _say(f"  scheduler  {args.scheduler}" + ("" if pods else ": pods wait until somebody binds them"))
+    _say(f"  operator   {args.operator}" + ("" if jobs else ": training jobs are not known"))
+    _say(f"  logs       {household.cluster.directory}")
     _say("in another terminal (ctrl-C here ends it all):")
-    sys.stdout.write(f"export KUBECONFIG={cluster.client_kubeconfig('admin')}\n")
+    sys.stdout.write(f"export KUBECONFIG={household.cluster.client_kubeconfig('admin')}\n")
     sys.stdout.flush()
-
-
-def _wait(cluster: LocalCluster, subject: Subject | None) -> None:
-    from muster.processes import first_to_end
-
-    processes = [*cluster.processes.values(), *(subject.processes if subject else ())]
-    first_to_end(processes, None)
-    cluster.check()
-    if subject is not None:
-        subject.check()
+    if jobs:
+        _say('muster submit pytorch --name=first --gpus=1 --image=training --priority=medium "python train.py"')
+    _say("muster top node -d")
 
 
 def _say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -10,18 +10,29 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import allure_commons
 from allure_commons.logger import AllureFileLogger
-from allure_commons.model2 import Label, Parameter, Status, StatusDetails, TestResult, TestResultContainer
-from allure_commons.types import AttachmentType, LabelType
+from allure_commons.model2 import (
+    ExecutableItem,
+    Label,
+    Parameter,
+    Status,
+    StatusDetails,
+    TestResult,
+    TestResultContainer,
+)
+from allure_commons.types import LabelType
 from allure_commons.utils import md5, now, uuid4
 from allure_pytest.listener import AllureListener
 
+from muster.catalogue import DOCUMENTS
+from muster.report.allure_files import named_manifests, write_categories, write_executor
+from muster.report.attachments import CSV, YAML, attach
+from muster.report.plain_text import plain
 from muster.report.results import Result
 from muster.verdicts import Verdict
 
@@ -36,6 +47,7 @@ _STATUS = {
     Verdict.NOT_STAGED: Status.SKIPPED,
     Verdict.SKIPPED: Status.SKIPPED,
 }
+LONGEST_NAME = 1000
 _SEVERITY = {"must": "critical", "should": "normal", "may": "minor"}
 _OWN_FIXTURES = ("pytestbdd_", "_pytest_bdd_", "muster_round", "behaviour", "requirement", "request", "pytestconfig")
 _REPLACED_LABELS = {LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE, LabelType.TAG, "package"}
@@ -44,17 +56,17 @@ _REPLACED_LABELS = {LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE
 class AllureBridge(AllureFileLogger):  # type: ignore[misc]
     """Writes Allure's files, after turning what pytest saw into what the scenario meant."""
 
-    def __init__(self, directory: Path, pytest_config: Any, scheduler: str) -> None:
+    def __init__(self, directory: Path, pytest_config: Any, scheduler: str, cluster: str) -> None:
         super().__init__(str(directory))
         self.listener = AllureListener(pytest_config)  # the caller gives it to pytest
-        self._scheduler = scheduler
+        self._scheduler, self._cluster = scheduler, cluster
         self._current: tuple[Behaviour, Result] | None = None
         self._step = ""
         for plugin in (self.listener, self):
             allure_commons.plugin_manager.register(plugin)
             pytest_config.add_cleanup(lambda plugin=plugin: allure_commons.plugin_manager.unregister(plugin))
-        executor = {"name": "muster", "type": "muster", "buildName": f"muster run --scheduler {scheduler}"}
-        (self._report_dir / "executor.json").write_text(json.dumps(executor) + "\n", encoding="utf-8")
+        write_executor(self._report_dir, scheduler)
+        write_categories(self._report_dir)
 
     def judge(self, behaviour: Behaviour, result: Result) -> None:
         """The verdict for the Allure result that is about to be written."""
@@ -66,13 +78,14 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         self._step = uuid4()
         hook.start_step(uuid=self._step, title=title, params={})
         if table is not None:
-            self._attach(_as_csv(table), "table", AttachmentType.CSV)
-        if text is not None:
-            self._attach(text, "text", AttachmentType.TEXT)
+            attach("table", _as_csv(table), CSV)
+        attach("text", text or "")
+        for name, content in named_manifests(title):
+            attach(name, content, YAML)
 
     def stop_step(self, verdict: Verdict, message: str) -> None:
         """The step ended: a broken promise is red, our own trouble is broken."""
-        details = StatusDetails(message=message) if message else None
+        details = StatusDetails(message=plain(message)) if message else None
         self.listener.allure_logger.stop_step(self._step, stop=now(), status=_STATUS[verdict], statusDetails=details)
 
     @allure_commons.hookimpl  # type: ignore[untyped-decorator]
@@ -81,6 +94,7 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         if self._current:
             self._rewrite(result, *self._current)
             self._current = None
+        _make_plain(result)
         self._report_item(result)
 
     @allure_commons.hookimpl  # type: ignore[untyped-decorator]
@@ -98,35 +112,38 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         shown.name = f"{result.title} (round {result.round}/{result.rounds})" if several else result.title
         shown.fullName = f"{result.feature}#{result.name}"
         shown.titlePath = [*behaviour.capabilities[:1], behaviour.feature_title]
-        shown.testCaseId = md5(result.id)
+        # Allure 3 makes histories from this id and the parameters, and looks at historyId no more.
+        shown.testCaseId = md5(result.id, self._scheduler)
         shown.historyId = md5(result.name, self._scheduler, str(result.round) if several else "")
-        shown.description = "\n".join(f"{step.keyword} {step.text}  " for step in behaviour.steps)
-        shown.parameters = _parameters(result)
+        # Only what was not run to its end needs it: the other steps are shown. pytest-bdd's own holds a path.
+        unseen = behaviour.steps if len(result.steps) < len(behaviour.steps) else ()
+        shown.description = "\n".join(f"{step.keyword} {step.text}  " for step in unseen)
+        shown.parameters = _parameters(behaviour, result)
         shown.status = _STATUS[result.verdict]
         if result.verdict is not Verdict.PASSED:
-            trace = shown.statusDetails.trace if shown.statusDetails else None
+            ours = result.verdict is Verdict.ERROR and shown.statusDetails
+            trace = shown.statusDetails.trace if ours else None  # a scheduler's failure is a story, not our stack
             shown.statusDetails = StatusDetails(message=f"{result.verdict}: {result.message}", trace=trace)
-        shown.labels = [label for label in shown.labels if label.name not in _REPLACED_LABELS]
-        shown.labels += [Label(name, value) for name, value in self._labels(behaviour, result)]
+        others = [label for label in shown.labels if label.name not in _REPLACED_LABELS]
+        shown.labels = [Label(name, value) for name, value in self._labels(behaviour, result)] + others
 
     def _labels(self, behaviour: Behaviour, result: Result) -> list[tuple[str, str]]:
         return [
+            ("requirement", result.id),
+            ("level", result.level),
+            ("verdict", str(result.verdict)),
+            *(("capability", capability) for capability in behaviour.capabilities),
+            *(("document", tag) for tag in behaviour.tags if tag in DOCUMENTS),
+            ("scheduler", self._scheduler),
+            ("cluster", self._cluster),
             (LabelType.ID, result.id),
             (LabelType.EPIC, behaviour.capabilities[0] if behaviour.capabilities else ""),
             (LabelType.FEATURE, behaviour.feature_title),
             (LabelType.PARENT_SUITE, self._scheduler),
             (LabelType.SUITE, behaviour.feature_title),
             (LabelType.SEVERITY, _SEVERITY.get(result.level, "normal")),
-            ("requirement", result.id),
-            ("level", result.level),
-            ("scheduler", self._scheduler),
-            ("verdict", str(result.verdict)),
-            *(("capability", capability) for capability in behaviour.capabilities),
             *((LabelType.TAG, tag) for tag in behaviour.tags),
         ]
-
-    def _attach(self, body: str, name: str, kind: AttachmentType) -> None:
-        allure_commons.plugin_manager.hook.attach_data(body=body, name=name, attachment_type=kind, extension=None)
 
 
 def _tells(fixture: str) -> bool:
@@ -134,11 +151,23 @@ def _tells(fixture: str) -> bool:
     return not fixture.startswith(_OWN_FIXTURES) and not fixture.endswith("::<lambda>")
 
 
-def _parameters(result: Result) -> list[Parameter]:
-    parameters = [Parameter(name="example", value=result.example)] if result.example else []
+def _parameters(behaviour: Behaviour, result: Result) -> list[Parameter]:
+    """The columns of the outline's row under their names, and the round."""
+    row = next((row for row in behaviour.examples if "-".join(row.values()) == result.example), {})
+    parameters = [Parameter(name=name, value=value) for name, value in row.items()]
     if result.rounds > 1:
         parameters.append(Parameter(name="round", value=f"{result.round}/{result.rounds}"))
     return parameters
+
+
+def _make_plain(shown: ExecutableItem) -> None:
+    """Whatever was said by somebody else: one half of a character in it, and the file cannot be written."""
+    shown.name = plain(shown.name or "", LONGEST_NAME)
+    details = shown.statusDetails
+    if details:
+        shown.statusDetails = StatusDetails(message=plain(details.message or ""), trace=plain(details.trace or ""))
+    for step in shown.steps:
+        _make_plain(step)
 
 
 def _as_csv(table: Sequence[Sequence[object]]) -> str:

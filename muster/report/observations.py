@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from muster.catalogue import Behaviour
-from muster.report.results import Result, StepResult
+from muster.report.plain_text import plain
+from muster.report.results import Result, StepResult, file_name
+from muster.report.timeline import Sentence
 from muster.verdicts import Verdict, combined
 
 
@@ -26,29 +28,45 @@ class Observation:
     _messages: dict[str, str] = field(default_factory=dict)
     _seconds: dict[str, float] = field(default_factory=dict)
     _steps: list[StepResult] = field(default_factory=list)
-    _open_step: tuple[str, str, float] | None = None
+    _decided: list[tuple[str, float, Verdict, bool]] = field(default_factory=list)
+    _open_step: tuple[str, str, float, bool] | None = None
 
     @property
     def inside_a_step(self) -> bool:
         """A step has begun and nobody has told how it ended."""
         return self._open_step is not None
 
-    def step_begins(self, keyword: str, text: str) -> None:
-        """A sentence, with the fixtures that it asks for."""
-        self._open_step = (keyword, text, time.monotonic())
+    def step_begins(self, keyword: str, text: str, *, promises: bool = False) -> None:
+        """A sentence, with the fixtures that it asks for; a Then promises something."""
+        self._open_step = (keyword, plain(text), time.monotonic(), promises)
 
     def step_ends(self, verdict: Verdict) -> None:
         """How the sentence went."""
         if self._open_step:
-            keyword, text, began = self._open_step
-            self._steps.append(StepResult(keyword, text, str(verdict), round(time.monotonic() - began, 3)))
+            keyword, text, began, promises = self._open_step
+            now = time.monotonic()
+            self._steps.append(StepResult(keyword, text, str(verdict), round(now - began, 3)))
+            self._decided.append((f"{keyword} {text}", now, verdict, promises))
             self._open_step = None
 
     def phase_ends(self, phase: str, verdict: Verdict, message: str, seconds: float) -> None:
         """How a phase went, with the story or the sentence if it did not pass."""
         self._verdicts[phase] = verdict
-        self._messages[phase] = message
+        self._messages[phase] = plain(message)
         self._seconds[phase] = seconds
+
+    def sentences(self, began: float) -> list[Sentence]:
+        """When each promise was decided, and where another step ended the scenario that one, from `began` on."""
+        return [
+            Sentence(text, max(0.0, round(at - began, 3)), str(verdict))
+            for text, at, verdict, promises in self._decided
+            if promises or verdict is not Verdict.PASSED
+        ]
+
+    @property
+    def file_name(self) -> str:
+        """What files about this scenario are called."""
+        return file_name(self.behaviour.id, self.example, self.round, self.rounds)
 
     @property
     def verdict(self) -> Verdict:
@@ -61,7 +79,7 @@ class Observation:
             id=self.behaviour.id,
             level=self.behaviour.level,
             capabilities=list(self.behaviour.capabilities),
-            title=self.title,
+            title=plain(self.title),
             verdict=self.verdict,
             round=self.round,
             rounds=self.rounds,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +22,7 @@ RESULTS_FILE = "results.jsonl"
 ENVIRONMENT_FILE = "environment.json"
 LOG_FILE = "pytest.log"
 ALLURE_DIRECTORY = "allure"
+TIMELINE_DIRECTORY = "timelines"  # a picture and its data for each scenario
 
 _environment: dict[str, str] = {}
 
@@ -58,6 +61,19 @@ class Result(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """The id, with the row of an outline where there is one."""
         return f"{self.id}[{self.example}]" if self.example else self.id
+
+    @property
+    def file_name(self) -> str:
+        """A name for files about it: different for each row and each round, and safe anywhere."""
+        return file_name(self.id, self.example, self.round, self.rounds)
+
+
+def file_name(id_: str, example: str, round_: int, rounds: int) -> str:
+    """See Result.file_name; rows of an outline that differ only in odd characters stay apart by a checksum."""
+    row = re.sub(r"[^A-Za-z0-9._-]", "_", example)[:60]
+    check = f"-{zlib.crc32(example.encode('utf-8', 'replace')):08x}" if row != example else ""
+    parts = [id_, f"{row}{check}" if example else "", f"round{round_}" if rounds > 1 else ""]
+    return "-".join(filter(None, parts))
 
 
 def append_result(directory: Path, result: Result) -> None:

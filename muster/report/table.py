@@ -16,7 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from muster.catalogue import in_order
-from muster.report.results import Result
+from muster.report import github, timeline_text
+from muster.report.plain_text import cut, plain
+from muster.report.results import TIMELINE_DIRECTORY, Result
+from muster.report.timeline import from_json
 from muster.verdicts import Verdict
 
 STYLES = {
@@ -28,6 +31,7 @@ STYLES = {
     Verdict.SKIPPED: "dim",
 }
 _UNSTABLE = "yellow"
+_LONGEST_STORY = 8_000  # characters
 _HEADER = ("id", "level", "verdict", "seconds", "title")
 
 
@@ -81,12 +85,17 @@ def _row(name: str, rounds: list[Result]) -> Row:
 
 def print_report(run: Run, out: TextIO, *, slowest: int) -> None:
     """Everything, most important last: that is where the eye is when a command ends."""
-    console = Console(file=out, highlight=False, soft_wrap=True)  # whoever copies a command wants it in one piece
+    with github.words_only(out):
+        _print_all(run, Console(file=out, highlight=False, soft_wrap=True), slowest)  # commands are copied in one piece
+    github.announce(run.results, f"{conclusion(run)} ({counts(run)})", run.environment, out)
+
+
+def _print_all(run: Run, console: Console, slowest: int) -> None:
     if run.results:
         _print_table(console, rows(run.results))
         _print_durations(console, run.results, slowest)
     for result in _once_per_behaviour(run.results):
-        _print_story(console, run.scheduler, result)
+        _print_story(console, run, result)
     console.print()
     for name, value in run.environment.items():
         console.print(Text(f"{name}: {value}", style="dim"))
@@ -136,15 +145,30 @@ def _once_per_behaviour(results: Sequence[Result]) -> list[Result]:
     return [by_name[name] for name in sorted(by_name, key=in_order)]
 
 
-def _print_story(console: Console, scheduler: str, result: Result) -> None:
+def _print_story(console: Console, run: Run, result: Result) -> None:
     turn = f", round {result.round}/{result.rounds}" if result.rounds > 1 else ""
     console.print()
     console.print(Text(f"{result.name} {result.verdict}{turn}: {result.title}", style=STYLES[result.verdict]))
-    for line in result.message.splitlines():
+    for line in [*_short(result.message).splitlines(), *_timeline(run, result)]:
         console.print(Text(f"  {line}"))
-    command = reproduce(scheduler, result)
+    command = reproduce(run.scheduler, result)
     if command not in result.message:
         console.print(Text(f"  reproduce with: {command}"))
+
+
+def _short(message: str) -> str:
+    """A story is a screen long; more than that is in the results."""
+    return cut(plain(message), _LONGEST_STORY)
+
+
+def _timeline(run: Run, result: Result) -> list[str]:
+    """What happened, as far as a terminal can show it; nothing where no picture was taken."""
+    file = run.directory / TIMELINE_DIRECTORY / f"{result.file_name}.json"
+    try:
+        timeline = from_json(file.read_bytes())
+    except (OSError, ValueError):
+        return []
+    return ["", *timeline_text.write(timeline).splitlines(), f"picture: {file.with_suffix('.svg')}"]
 
 
 def reproduce(scheduler: str, result: Result) -> str:

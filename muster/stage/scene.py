@@ -20,6 +20,8 @@ from muster.stage.groups import Groups
 from muster.stage.jobs import HOME, Jobs
 from muster.stage.nodes import node_manifest, taint_manifest
 from muster.subject import Subject
+from muster.subject.clients import Client
+from muster.subject.operators import Operator
 from muster.subject.requests import NodeRequest, PodRequest, Taint
 
 _SYSTEM = "kube-system"
@@ -30,10 +32,17 @@ class Scene:
     """What steps speak to: each method changes the cluster through the subject's dialect."""
 
     def __init__(
-        self, api: Api, subject: Subject, chronicle: Chronicle, namespace: str, need_operator: Callable[[], None]
+        self,
+        api: Api,
+        subject: Subject,
+        chronicle: Chronicle,
+        namespace: str,
+        need_operator: Callable[[str], Operator],
+        client: Callable[[], Client | None] = lambda: None,
     ) -> None:
         self.api, self.subject, self.chronicle, self.namespace = api, subject, chronicle, namespace
         self.need_operator = need_operator
+        self.client = client
         self.failed = False
         self._nodes: list[str] = []
         self._nodes_are_news = False  # the scheduler may not have seen the newest nodes yet

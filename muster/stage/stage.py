@@ -16,13 +16,14 @@ from muster.chronicle.history import History
 from muster.chronicle.recorder import RECORDED, Recorder
 from muster.cluster.api import Api
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import MPI_JOB, NAMESPACE, NODE, POD, PYTORCH_JOB
+from muster.cluster.resources import MPI_JOB, NAMESPACE, NODE, POD, PYTORCH_JOB, SERVICE
 from muster.errors import HarnessError
 from muster.processes import Process
 from muster.stage.canary import NAME as CANARY_NAMESPACE
 from muster.stage.canary import Canary
 from muster.stage.scene import Scene
 from muster.subject import Subject, Workplace, choose
+from muster.subject.clients import DEFAULT_CLIENT, Client, choose_client
 from muster.subject.operators import DEFAULT_OPERATOR, Operator, choose_operator
 
 _SABOTEUR = "MUSTER_SABOTEUR"  # a command started beside the scheduler: how scenarios are proven able to fail
@@ -31,14 +32,30 @@ _SABOTEUR = "MUSTER_SABOTEUR"  # a command started beside the scheduler: how sce
 class Stage:
     """One per worker. `scene()` hands out a clean scene, on a new plane if the old one is broken."""
 
-    def __init__(self, scheduler: str, *, keep: bool = False, say: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        scheduler: str,
+        *,
+        operator: str = DEFAULT_OPERATOR,
+        client: str = DEFAULT_CLIENT,
+        keep: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
         self._choice = choose(scheduler)
-        self._scheduler = scheduler
+        self._operator_kind, self._client_kind = choose_operator(operator), choose_client(client)
+        beside = "".join(
+            f" --{option} {name}"
+            for option, name, usual in (("operator", operator, DEFAULT_OPERATOR), ("client", client, DEFAULT_CLIENT))
+            if name != usual
+        )
+        self._chosen = f"--scheduler {scheduler}{beside}"
+        self._beside = {"operator": operator, "client": client}
         self._keep, self._say = keep, say or (lambda _: None)
         self._scenes = 0
         self._saboteur: Process | None = None
         self.cluster: LocalCluster | None = None
         self.operator: Operator | None = None
+        self._client: Client | None = None
 
     def start(self) -> None:
         subject_class, configuration = self._choice
@@ -70,18 +87,29 @@ class Stage:
         if self.operator is not None:
             self.operator.check()
 
-    def need_operator(self) -> None:
+    def need_operator(self, profile: str) -> Operator:
         """Start the operator when a scenario first speaks of jobs: most never do."""
         if self.operator is not None:
-            return
-        kind = choose_operator(DEFAULT_OPERATOR)
+            self.operator.configure(profile)
+            return self.operator
+        kind = self._operator_kind
         files = assets.ensure(kind.assets, say=self._say)
         workplace = replace(self.subject.workplace, assets=files)
         self.operator = kind(workplace, self.subject.dialect)
         self.operator.install(self.api)
-        for resource in (PYTORCH_JOB, MPI_JOB):
+        for resource in (PYTORCH_JOB, MPI_JOB, SERVICE):
             self.recorder.follow(resource)
+        self.operator.profile = profile
         self.operator.start()
+        return self.operator
+
+    def client(self) -> Client | None:
+        """A foreign command line, if one was chosen, ready to be typed at."""
+        if self._client is None and self._client_kind is not None:
+            files = assets.ensure(self._client_kind.assets, say=self._say)
+            self._client = self._client_kind(replace(self.subject.workplace, assets=files))
+            self._client.install()
+        return self._client
 
     def scene(self, requirement: str, *, home: str = "") -> Scene:
         """A clean scene in a namespace of its own or at home, and a canary that proves the scheduler ready for it."""
@@ -96,11 +124,11 @@ class Stage:
             guard=self.check,
             prove_live=lambda: self.canary.sing(history),
             longest_backoff=self.subject.longest_backoff,
-            reproduce=f"muster run --scheduler {self._scheduler} --only {requirement} --keep",
+            reproduce=f"muster run {self._chosen} --only {requirement} --keep",
         )
         chronicle.prove_live()
         history.began = time.monotonic()
-        return Scene(self.api, self.subject, chronicle, namespace, self.need_operator)
+        return Scene(self.api, self.subject, chronicle, namespace, self.need_operator, self.client)
 
     def strike(self, scene: Scene) -> None:
         """Clear the scene away, unless there is nothing left to clear it from."""
@@ -113,7 +141,7 @@ class Stage:
     def facts(self) -> dict[str, str]:
         """What a reader of the report must know about where and on what the verdicts were made."""
         server = json.loads(self.api.read("/version"))["gitVersion"]
-        return {"cluster": "local (embedded)", "kubernetes": server, **self.subject.settings()}
+        return {"cluster": "local (embedded)", "kubernetes": server, **self.subject.settings(), **self._beside}
 
     def leaks(self) -> list[str]:
         """What scenes left behind: nodes and pods that are nobody's any more."""
@@ -130,6 +158,7 @@ class Stage:
         if self.operator is not None:
             self.operator.kill()
             self.operator = None
+        self._client = None
         if self._saboteur is not None:
             self._saboteur.kill()
         if self.cluster is not None:

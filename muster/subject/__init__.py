@@ -11,7 +11,6 @@ from muster.subject.volcano import Volcano
 _SUBJECTS: dict[str, type[Subject]] = {
     subject.name: subject for subject in (Reference, KubeScheduler, Volcano, Koordinator, Koordinator170)
 }
-DEFAULT = Reference.name
 
 
 def names() -> tuple[str, ...]:
@@ -40,4 +39,4 @@ def full_name(text: str) -> str:
     return subject.name if configuration == "default" else f"{subject.name}:{configuration}"
 
 
-__all__ = ["DEFAULT", "Subject", "Workplace", "choose", "full_name", "names"]
+__all__ = ["Subject", "Workplace", "choose", "full_name", "names"]

@@ -27,6 +27,7 @@ _CLAIMS = {
     "gangs": _DOCUMENTATION + "user-manuals/gang-scheduling/",
     "taints": _DOCUMENTATION + "architecture/overview/",
     "documents": _DOCUMENTATION + "user-manuals/job-level-preemption/",
+    "jobs": _DOCUMENTATION + "user-manuals/gang-scheduling/",
 }
 _PREEMPTION = {
     "preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",

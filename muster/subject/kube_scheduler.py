@@ -23,6 +23,7 @@ _CLAIMS = {
     "preemption": _DOCUMENTATION + "pod-priority-preemption/",
     "taints": _DOCUMENTATION + "taint-and-toleration/",
     "documents": _DOCUMENTATION + "pod-priority-preemption/",
+    "jobs": "https://www.kubeflow.org/docs/components/trainer/legacy-v1/overview/",
 }
 
 

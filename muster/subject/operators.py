@@ -9,12 +9,13 @@ from typing import ClassVar
 
 from muster import suite, timeouts
 from muster.cluster.api import Api
-from muster.errors import HarnessError, UsageError
+from muster.errors import HarnessError, NotSupported, UsageError
 from muster.processes import Process
 from muster.subject.definitions import define
 from muster.subject.dialect import Dialect
 from muster.subject.subjects import Workplace
 
+DOCUMENTS, TRAINING_OPERATOR = "documents", "training-operator"  # what becomes of a job that loses a member
 _LOG_LINES_SHOWN = 12
 
 
@@ -23,9 +24,11 @@ class Operator(ABC):
 
     name: ClassVar[str]
     assets: ClassVar[tuple[str, ...]] = ()
+    trainers: ClassVar[tuple[str, ...]] = ("pytorch", "mpi")  # the jobs that it carries out
 
     def __init__(self, workplace: Workplace, dialect: Dialect) -> None:
         self.workplace, self.dialect = workplace, dialect
+        self.profile = DOCUMENTS
         self.process: Process | None = None
 
     @abstractmethod
@@ -37,21 +40,37 @@ class Operator(ABC):
         """Its process, not yet started."""
 
     def start(self) -> None:
-        self.process = self._prepare()
-        self.process.start()
+        process = self._prepare()
+        process.start()
+        self.process = process
 
     def stop(self) -> None:
         if self.process is not None:
             self.process.stop(timeouts.COMPONENT_STOP)
 
     def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
+        """SIGKILL, and nobody misses it: it is away until it is started again."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+
+    def configure(self, profile: str) -> None:
+        """Go on with this profile, by a restart; one that is away comes back."""
+        if profile != self.profile or self.process is None:
+            self.profile = profile
+            self.stop()
+            self.start()
+
+    def must_carry_out(self, kind: str) -> None:
+        """`mpi` and MPIJob are the same; a job that nobody looks at would only be waited for."""
+        if not kind.lower().startswith(self.trainers):
+            raise NotSupported(f"the operator {self.name} does not carry out {kind} in the version of the documents")
 
     def check(self) -> None:
-        if self.process is not None and not self.process.alive:
-            last = self.process.log_tail(_LOG_LINES_SHOWN)
-            raise HarnessError(f"the operator {self.name} {self.process.how_it_ended()}; its last words:\n{last}")
+        process = self.process
+        if process is not None and not process.alive and process is self.process:  # else it was killed on purpose
+            last = process.log_tail(_LOG_LINES_SHOWN)
+            raise HarnessError(f"the operator {self.name} {process.how_it_ended()}; its last words:\n{last}")
 
 
 class ReferenceOperator(Operator):
@@ -65,17 +84,20 @@ class ReferenceOperator(Operator):
 
     def _prepare(self) -> Process:
         directory = self.workplace.directory
-        flags = ["--kubeconfig", str(self.workplace.admin), "--profile", "documents", "--gang", self.dialect.gang_words]
-        argv = [sys.executable, "-m", "scheduler.operator", *flags, "--scheduler-name", self.dialect.scheduler_name]
+        flags = ["--kubeconfig", str(self.workplace.admin), "--profile", self.profile]
+        flags += ["--gang", self.dialect.gang_words, "--scheduler-name", self.dialect.scheduler_name]
+        argv = [sys.executable, "-m", "scheduler.operator", *flags]
         environment = {**os.environ, "PYTHONPATH": str(suite.scheduler_home())}
         return Process("operator", argv, directory=directory, log=directory / "operator.log", env=environment)
 
 
-_OPERATORS: dict[str, type[Operator]] = {operator.name: operator for operator in (ReferenceOperator,)}
 DEFAULT_OPERATOR = ReferenceOperator.name
 
 
 def choose_operator(name: str) -> type[Operator]:
-    if name not in _OPERATORS:
-        raise UsageError(f"unknown operator {name!r}: choose from {', '.join(_OPERATORS)}")
-    return _OPERATORS[name]
+    from muster.subject.training_operator import TrainingOperator  # it is one of these, and needs to know what they are
+
+    operators: dict[str, type[Operator]] = {one.name: one for one in (ReferenceOperator, TrainingOperator)}
+    if name not in operators:
+        raise UsageError(f"unknown operator {name!r}: choose from {', '.join(operators)}")
+    return operators[name]

@@ -19,6 +19,12 @@ from muster.subject.subjects import Subject
 
 _MODULE = "MUSTER_REFERENCE"  # a module and its words to run instead: how scenarios are proven able to fail
 _SCHEDULER = "muster-scheduler"
+_NAMES = (
+    _SCHEDULER,
+    "default-scheduler",
+    "volcano",
+    "koord-scheduler",
+)  # it is alone: whoever is asked for, it answers
 _DEFINITIONS = ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator-podgroups")
 _SOURCE = "scheduler/core"
 _CLAIMS = {
@@ -27,6 +33,7 @@ _CLAIMS = {
     "preemption": f"{_SOURCE}/preempt.py",
     "job-preemption": f"{_SOURCE}/preempt.py",
     "documents": f"{_SOURCE}/plan.py",
+    "jobs": "scheduler/operator/reconciling.py",
 }
 _QUEUES = {"queues": f"{_SOURCE}/admit.py"}
 
@@ -65,7 +72,7 @@ class Reference(Subject):
         configuration = {
             "apiVersion": "scheduler.muster.dev/v1",
             "kind": "SchedulerConfiguration",
-            "schedulerNames": [_SCHEDULER, "volcano", "koord-scheduler"],
+            "schedulerNames": list(_NAMES),
             "preemption": self.policy.get("preemption") != "off",
         }
         file.write_text(yaml.safe_dump(configuration))

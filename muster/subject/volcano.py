@@ -23,6 +23,7 @@ _CLAIMS = {
     "queues": _DOCUMENTATION + "queue/",
     "taints": _DOCUMENTATION + "plugins/#predicates",
     "documents": _DOCUMENTATION + "queue/",
+    "jobs": _DOCUMENTATION + "pytorch_on_volcano/",
 }
 _PREEMPTION = {
     "preemption": _DOCUMENTATION + "actions/#preempt",

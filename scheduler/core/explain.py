@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scheduler.core.actions import Bind, Evict, Nominate, Report
 from scheduler.core.cluster import Cluster
-from scheduler.core.model import PODS, Pod
+from scheduler.core.model import PODS, Pod, shown
 from scheduler.core.plan import Planning
 from scheduler.core.policy import Policy
 from scheduler.core.units import Unit, least_members, units
@@ -102,8 +102,11 @@ def _room(pod: Pod, row: int, planning: Planning) -> str:
             told.append(f"offers no {resource}")
         elif resource != PODS or now[column, row] < asked:
             free, soon = int(now[column, row]), int(later[column, row])
-            held = f" ({soon} when those who leave are gone, less what is held)" if soon != free else ""
-            told.append(f"{resource} {free} free{held} of {int(table.allocatable[column, row])}, {asked} asked")
+            held = (
+                f" ({shown(resource, soon)} when those who leave are gone, less what is held)" if soon != free else ""
+            )
+            offered = shown(resource, int(table.allocatable[column, row]))
+            told.append(f"{resource} {shown(resource, free)} free{held} of {offered}, {shown(resource, asked)} asked")
     return ", ".join(told) or "has room"
 
 

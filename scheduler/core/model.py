@@ -20,6 +20,17 @@ GPU = "nvidia.com/gpu"
 DEFAULT_QUEUE = "default"
 
 
+def shown(resource: str, amount: int) -> str:
+    """An amount as people write it: CPUs, and memory in Gi or Mi where it comes out even."""
+    if resource == CPU:
+        return f"{amount / 1000:g}"
+    if resource == MEMORY:
+        for unit, size in (("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)):
+            if amount % size == 0 and amount:
+                return f"{amount // size}{unit}"
+    return str(amount)
+
+
 @dataclass(frozen=True, slots=True)
 class Taint:
     """What a node asks its pods to put up with."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scheduler.core.draft import Draft
-from scheduler.core.model import PODS, Pod, Shape
+from scheduler.core.model import PODS, Pod, Shape, shown
 from scheduler.core.nodes import Mask
 from scheduler.core.room import Room
 
@@ -51,7 +51,8 @@ def over_share(members: Sequence[Pod], draft: Draft) -> str:
     queue, resource = over
     asked = sum(dict(pod.requests).get(resource, 0) for pod in members if draft.cluster.queue_of(pod) == queue)
     used, limit = draft.shares.used(queue, resource), draft.shares.capability(queue)[resource]
-    return f"queue {queue} uses {used} of {limit} {resource}, {asked} more are asked for"
+    told = f"{shown(resource, used)} of {shown(resource, limit)} {resource}"
+    return f"queue {queue} uses {told}, {shown(resource, asked)} more are asked for"
 
 
 def _enough(room: Room, resource: str, amount: int) -> Mask:

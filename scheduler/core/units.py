@@ -47,11 +47,14 @@ def units(cluster: Cluster, policy: Policy) -> list[Unit]:
     """Everything that waits for a decision, in order."""
     found: list[Unit] = []
     gangs: dict[Key, list[Pod]] = defaultdict(list)
+    started: dict[Key, bool] = {}
     for pod in cluster.waiting.values():
         if pod.scheduler not in policy.schedulers:
             continue
         group = cluster.group_of(pod)
-        if pod.group is None or pod.problem or group is None or group.problem or has_started(group, cluster):
+        if group is not None and group.key not in started:
+            started[group.key] = has_started(group, cluster)
+        if pod.group is None or pod.problem or group is None or group.problem or started[group.key]:
             found.append(_single(pod, group, cluster))
         else:
             gangs[pod.group].append(pod)

@@ -1,7 +1,8 @@
 """Decisions carried out: believed at once, written in the background, taken back when refused.
 
 Writes about one object follow each other in the order of the decisions; different objects do not wait for each other.
-A refusal is tried again after a growing pause per object, so that one that lasts is no hot loop.
+A refusal is tried again after a growing pause per object, so that one that lasts is no hot loop. So is another word
+about why the same pod waits: while the members of a large gang arrive, each would change what all of them are told.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from scheduler.runtime.reading import waits_because
 from scheduler.runtime.world import World
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 30.0  # seconds
+_FIRST_SILENCE, _LONGEST_SILENCE = 1.0, 16.0  # seconds, between two words about the same pod
+_VOICES = 8  # words about waiting that are written at the same time
+_SERVER_TROUBLE = 500  # statuses from here on do not say what has become of the request
 
 _K = TypeVar("_K")
 _log = logging.getLogger(__name__)
@@ -33,7 +37,9 @@ class Effects:
         self._client, self._events, self._world, self._metrics = client, events, world, metrics
         self._last: dict[object, asyncio.Task[None]] = {}
         self._refusals: dict[object, int] = {}
-        self._said: dict[str, str] = {}  # why pods wait, as told last, by uid
+        self._said: dict[str, str] = {}  # why pods wait, as told last or to be told next, by uid
+        self._silences: dict[str, float] = {}  # of pods that were told something just now
+        self._voices = asyncio.Semaphore(_VOICES)
         world.on_gone = self._forget
 
     def start(self, action: Action) -> bool:
@@ -57,7 +63,10 @@ class Effects:
                 if self._told(pod) == message:
                     return False
                 self._said[pod.uid] = message
-                self._run("report", pod.uid, self._report(action), self._later(pod, self._unsay))
+                if pod.uid in self._silences:
+                    return False
+                self._silences[pod.uid] = _FIRST_SILENCE
+                self._say(pod)
             case SetGroupPhase(group, phase, counts):
                 if (group.phase, group.counts) == (phase, counts):
                     return False
@@ -107,9 +116,22 @@ class Effects:
             self._refusals.pop(key, None)
 
     async def _bind(self, action: Bind) -> None:
-        await writes.bind(self._client, action.pod, action.node)
+        try:
+            await writes.bind(self._client, action.pod, action.node)
+        except (ApiError, Unreachable) as trouble:
+            if not _may_be_done(trouble) or await self._found_out(action.pod) != action.node:
+                raise
         note = f"Successfully assigned {'/'.join(action.pod.key)} to {action.node}"
         self._events.tell(to_pod(action.pod), by=action.pod.scheduler, reason="Scheduled", action="Binding", note=note)
+
+    async def _found_out(self, pod: Pod) -> str:
+        """Where it is, however long it takes: until that is known, its room must not be given to others."""
+        while True:
+            try:
+                return await writes.node_of(self._client, pod)
+            except (ApiError, Unreachable) as trouble:
+                if not _may_be_done(trouble):
+                    raise
 
     async def _evict(self, action: Evict) -> None:
         pod, trigger = action.pod, action.trigger
@@ -142,10 +164,26 @@ class Effects:
         version = await writes.nominate(self._client, action.pod, action.node)
         self._world.beliefs.nomination_written(action.pod.uid, version)
 
-    async def _report(self, action: Report) -> None:
-        pod = action.pod
-        await writes.say_why_it_waits(self._client, pod, action.message)
-        self._events.failed(to_pod(pod), by=pod.scheduler, reason="FailedScheduling", note=action.message)
+    def _say(self, pod: Pod) -> None:
+        message = self._said[pod.uid]
+        self._run("report", pod.uid, self._report(pod, message), self._later(pod, self._unsay))
+        asyncio.get_running_loop().call_later(self._silences[pod.uid], self._say_again, pod, message)
+
+    def _say_again(self, pod: Pod, before: str) -> None:
+        """The newest word, if it is another one; those in between are never told."""
+        if self._said.get(pod.uid, before) == before:
+            self._silences.pop(pod.uid, None)
+            return
+        self._silences[pod.uid] = min(2 * self._silences.get(pod.uid, _FIRST_SILENCE), _LONGEST_SILENCE)
+        self._say(pod)
+
+    async def _report(self, pod: Pod, message: str) -> None:
+        had_to_wait = self._voices.locked()
+        async with self._voices:
+            if had_to_wait and pod.uid not in self._said:
+                return  # the pod waits no longer, and its binding should not wait for this
+            await writes.say_why_it_waits(self._events.client, pod, message)
+        self._events.failed(to_pod(pod), by=pod.scheduler, reason="FailedScheduling", note=message)
 
     async def _group(self, action: SetGroupPhase) -> None:
         group, groups = action.group, self._world.groups
@@ -161,7 +199,9 @@ class Effects:
         return waits_because(found) if found else ""
 
     def _unsay(self, uid: str) -> None:
+        """It was not told: the same word may be said again at once."""
         self._said.pop(uid, None)
+        self._silences.pop(uid, None)
 
     def _refuse_binding(self, pod: Pod) -> Callable[[Exception], None]:
         beliefs = self._world.beliefs
@@ -181,3 +221,8 @@ class Effects:
     def _after_pause(self, key: _K, undo: Callable[[_K], None]) -> None:
         pause = min(_FIRST_PAUSE * 2 ** min(self._refusals.get(key, 0), 10), _LONGEST_PAUSE)
         asyncio.get_running_loop().call_later(pause, undo, key)
+
+
+def _may_be_done(trouble: ApiError | Unreachable) -> bool:
+    """Whether the request can have been carried out all the same."""
+    return isinstance(trouble, Unreachable) or trouble.status >= _SERVER_TROUBLE

@@ -26,6 +26,11 @@ _GROUP_VERSIONS = {"volcano": "scheduling.volcano.sh/v1beta1", "koordinator": "s
 _log = logging.getLogger(__name__)
 
 
+def shortened(text: str) -> str:
+    """Whoever writes a name of a mebibyte does not get it back in every sentence about it."""
+    return text if len(text) <= _LONGEST_NOTE else text[: _LONGEST_NOTE // 2] + "…" + text[1 - _LONGEST_NOTE // 2 :]
+
+
 class Reference(msgspec.Struct, rename="camel"):
     """An object that an event is about."""
 
@@ -34,6 +39,10 @@ class Reference(msgspec.Struct, rename="camel"):
     namespace: str
     name: str
     uid: str
+
+
+def _name(about: str) -> str:
+    return f"{about[:230].rstrip('-.')}.{time.time_ns():x}"
 
 
 def to_pod(pod: Pod) -> Reference:
@@ -48,7 +57,7 @@ class Events:
     """`tell` returns at once; `run` writes until cancelled; `drain` waits for what has been told so far."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self.client = client  # for all that is said to people: a thousand words do not hold up one binding
         self._queue: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(_WAITING_AT_MOST)
         self._instance = f"{socket.gethostname()[:100]}-{os.getpid()}"
 
@@ -59,7 +68,7 @@ class Events:
         event = {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": f"{regarding.name[:230]}.{time.time_ns():x}", "namespace": regarding.namespace},
+            "metadata": {"name": _name(regarding.name), "namespace": regarding.namespace},
             "eventTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "reportingController": by,
             "reportingInstance": self._instance,
@@ -67,7 +76,7 @@ class Events:
             "reason": reason,
             "action": action,
             "regarding": regarding,
-            "note": note if len(note) <= _LONGEST_NOTE else note[: _LONGEST_NOTE - 1] + "…",
+            "note": shortened(note),
         }
         if related is not None:
             event["related"] = related
@@ -92,7 +101,7 @@ class Events:
         while True:
             path, body = await self._queue.get()
             try:
-                await self._client.request("POST", path, body)
+                await self.client.request("POST", path, body)
             except ApiError as refusal:
                 if not (refusal.is_missing or refusal.status == 403):  # its namespace is going
                     _log.warning("an event was refused: %s", refusal)

@@ -14,6 +14,7 @@ from math import ceil
 from scheduler.core.model import CPU
 
 LARGEST = 2**62  # what is above this is a mistake, or somebody who tries whether it overflows
+LARGEST_HELD = 2**53  # of a pod or a node: what a thousand of them hold together still is a 64-bit number
 
 _SUFFIXES = {
     "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "": Fraction(1),
@@ -31,11 +32,19 @@ class NotAQuantity(ValueError):
 
 def amount(resource: str, quantity: object) -> int:
     """`("cpu", "500m")` is 500, `("memory", "1Ki")` is 1024."""
+    whole = exact(resource, quantity)
+    if whole > LARGEST:
+        raise NotAQuantity(f"{quantity} of {resource} is more than any machine has")
+    return whole
+
+
+def exact(resource: str, quantity: object) -> int:
+    """However large it is."""
     if isinstance(quantity, int) and not isinstance(quantity, bool) and abs(quantity) <= LARGEST:
         quantity = str(quantity)
     if not isinstance(quantity, str):
         raise NotAQuantity(f"{type(quantity).__name__} is no quantity of {resource}")
-    return _amount(resource, quantity)
+    return _exact(resource, quantity)
 
 
 def amounts(resources: Mapping[str, object]) -> dict[str, int]:
@@ -43,7 +52,7 @@ def amounts(resources: Mapping[str, object]) -> dict[str, int]:
 
 
 @lru_cache(maxsize=8192)
-def _amount(resource: str, quantity: str) -> int:
+def _exact(resource: str, quantity: str) -> int:
     found = _QUANTITY.fullmatch(quantity.strip())
     if found is None:
         raise NotAQuantity(f"{quantity[:60]!r} is no quantity of {resource}")
@@ -51,7 +60,4 @@ def _amount(resource: str, quantity: str) -> int:
     value = Fraction(digits) * (Fraction(10) ** int(exponent) if exponent else _SUFFIXES[suffix or ""])
     if value < 0:
         raise NotAQuantity(f"{quantity} of {resource} is negative")
-    whole = ceil(value * 1000 if resource == CPU else value)
-    if whole > LARGEST:
-        raise NotAQuantity(f"{quantity} of {resource} is more than any machine has")
-    return whole
+    return ceil(value * 1000 if resource == CPU else value)

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from scheduler.core.model import Budget, Key, Node, Pod, Taint
 from scheduler.runtime.objects import ApiBudget, ApiNode, ApiPod
-from scheduler.runtime.quantities import NotAQuantity, amount
-from scheduler.runtime.shapes import NO_REQUESTS, requests_of, requirement, shape_of
+from scheduler.runtime.quantities import LARGEST_HELD, NotAQuantity, exact
+from scheduler.runtime.shapes import NO_REQUESTS, bounded, requests_of, requirement, shape_of
 
 VOLCANO_GROUP = "scheduling.k8s.io/group-name"
 KOORDINATOR_GROUP = "pod-group.scheduling.sigs.k8s.io"
@@ -29,7 +29,7 @@ def read_pod(found: ApiPod) -> Pod:
     meta, spec, status = found.metadata, found.spec, found.status
     annotations, labels = meta.annotations or {}, meta.labels or {}
     try:
-        requests, problem = requests_of(spec), ""
+        requests, problem = bounded(requests_of(spec), has_node=bool(spec.node_name))
     except NotAQuantity as trouble:
         requests, problem = NO_REQUESTS, str(trouble)
     created = seconds(meta.creation_timestamp)
@@ -75,7 +75,7 @@ def read_node(found: ApiNode) -> Node:
     offers: dict[str, int] = {}
     for resource, quantity in (found.status.allocatable or {}).items():
         try:
-            offers[resource] = amount(resource, quantity)
+            offers[resource] = min(exact(resource, quantity), LARGEST_HELD)
         except NotAQuantity:
             continue
     return Node(

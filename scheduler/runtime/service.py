@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from dataclasses import replace
 from typing import Any
 
 from scheduler.client import Client, Reflector
@@ -16,7 +17,7 @@ from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Repor
 from scheduler.core.plan import plan
 from scheduler.core.policy import Policy
 from scheduler.runtime.effects import Effects
-from scheduler.runtime.events import Events
+from scheduler.runtime.events import Events, shortened
 from scheduler.runtime.metrics import Metrics
 from scheduler.runtime.queues import QueueKeeper
 from scheduler.runtime.world import World, all_synced
@@ -85,11 +86,17 @@ class Service:
     def _cycle(self) -> None:
         actions = plan(self._world.cluster, self._policy)
         self._world.cluster.settle()
-        for action in actions:
+        for action in map(_brief, actions):
             if self._effects.start(action):
                 self._wake.set()
                 _tell(action)
         self._keeper.look()
+
+
+def _brief(action: Action) -> Action:
+    if isinstance(action, Report | Release | SetGroupPhase) and (said := shortened(action.message)) != action.message:
+        return replace(action, message=said)
+    return action
 
 
 def _tell(action: Action) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from scheduler.core.model import PODS, Requirement, Shape, Toleration
 from scheduler.runtime.objects import Container, Expression, NodeAffinity, NodeTerm, PodSpec, Resources
-from scheduler.runtime.quantities import LARGEST, NotAQuantity, amounts
+from scheduler.runtime.quantities import LARGEST_HELD, exact
 
 NO_REQUESTS = ((PODS, 1),)
 _NOWHERE = (Requirement("metadata.name", "In"),)  # a term without lines matches no node at all
@@ -38,17 +38,27 @@ def shape_of(spec: PodSpec, requests: tuple[tuple[str, int], ...]) -> Shape:
 
 
 def requests_of(spec: PodSpec) -> tuple[tuple[str, int], ...]:
-    """Raises NotAQuantity with a sentence for the pod's owner."""
+    """Raises NotAQuantity with a sentence for the pod's owner where something is no quantity at all."""
     total = _initialisation(spec.init_containers or (), _sum(spec.containers or ()))
     if spec.resources:
         total |= _asked(spec.resources)
-    for name, extra in amounts(spec.overhead or {}).items():
-        total[name] = total.get(name, 0) + extra
+    for name, quantity in (spec.overhead or {}).items():
+        total[name] = total.get(name, 0) + exact(name, quantity)
     total[PODS] = 1
-    for name, needed in total.items():
-        if needed > LARGEST:
-            raise NotAQuantity(f"the pod's containers ask for more {name} than any machine has")
     return tuple(sorted((name, needed) for name, needed in total.items() if needed))
+
+
+def bounded(requests: tuple[tuple[str, int], ...], *, has_node: bool) -> tuple[tuple[tuple[str, int], ...], str]:
+    """What to count, and what is wrong with it.
+
+    A pod that asks for the impossible waits for ever. One that somebody put on a node by hand fills that node: it must
+    not count as nothing, nor as a sum beyond all numbers that comes out as free room.
+    """
+    absurd = [name for name, needed in requests if needed > LARGEST_HELD]
+    if not absurd:
+        return requests, ""
+    held = tuple((name, min(needed, LARGEST_HELD)) for name, needed in requests) if has_node else NO_REQUESTS
+    return held, f"the pod's containers ask for more {absurd[0]} than any machine has"
 
 
 def _initialisation(containers: Iterable[Container], main: dict[str, int]) -> dict[str, int]:
@@ -70,7 +80,8 @@ def _sum(containers: Iterable[Container]) -> dict[str, int]:
 
 
 def _asked(resources: Resources) -> dict[str, int]:
-    return amounts({**(resources.limits or {}), **(resources.requests or {})})
+    asked = {**(resources.limits or {}), **(resources.requests or {})}
+    return {name: exact(name, quantity) for name, quantity in asked.items()}
 
 
 def _plus(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:

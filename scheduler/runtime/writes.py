@@ -13,7 +13,7 @@ from scheduler.client.client import MERGE_PATCH, STRATEGIC_PATCH
 from scheduler.core.actions import SetGroupPhase
 from scheduler.core.model import Group, Pod
 from scheduler.runtime.customs import VOLCANO
-from scheduler.runtime.objects import Custom
+from scheduler.runtime.objects import ApiPod, Custom
 from scheduler.runtime.world import GROUP_PATHS
 
 
@@ -41,6 +41,17 @@ async def bind(client: Client, pod: Pod, node: str) -> None:
     except ApiError as refusal:
         if not (refusal.is_conflict and f'already assigned to node "{node}"' in refusal.message):
             raise  # else an earlier attempt got through, and only its answer was lost
+
+
+async def node_of(client: Client, pod: Pod) -> str:
+    """Where the pod is bound by the word of the API server itself; nowhere if it is gone."""
+    try:
+        found = msgspec.json.decode(await client.request("GET", pod_path(pod)), type=ApiPod)
+    except ApiError as refusal:
+        if refusal.is_missing:
+            return ""
+        raise
+    return found.spec.node_name if found.metadata.uid == pod.uid else ""
 
 
 async def mark_as_victim(client: Client, pod: Pod, message: str) -> None:

@@ -1,0 +1,71 @@
+@jobs @cluster
+Feature: What an operator makes of a job
+  A job is carried out as pods that know their place. The operator sees to it, whatever the scheduler.
+
+  Background:
+    Given an operator that follows the restart policy of each role
+
+  @JOB-01 @must
+  Scenario: Every replica has its name, its labels and what it needs to find the others
+    Source: Kubeflow training-operator 1.9, PyTorchJob: pods and services <job>-<role>-<index>, labels training.kubeflow.org/*, MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK in every replica; Arena lists pods by the labels of the operators before it.
+    Given a node with 5 GPUs
+    When a PyTorch job "train" of 1 master and 2 workers is created
+    And a PyTorch job "other" of 1 master and 1 worker is created
+    Then job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"
+    And job "other" consists of "other-master-0", "other-worker-0"
+    And these labels are carried:
+      | pod            | training.kubeflow.org/job-name | training.kubeflow.org/replica-type | training.kubeflow.org/replica-index | training.kubeflow.org/operator-name |
+      | train-master-0 | train                          | master                             | 0                                   | pytorchjob-controller               |
+      | train-worker-0 | train                          | worker                             | 0                                   | pytorchjob-controller               |
+      | train-worker-1 | train                          | worker                             | 1                                   | pytorchjob-controller               |
+      | other-worker-0 | other                          | worker                             | 0                                   | pytorchjob-controller               |
+    And these labels are carried:
+      | pod            | group-name   | pytorch-job-name | pytorch-replica-type | pytorch-replica-index |
+      | train-master-0 | kubeflow.org | train            | master               | 0                     |
+      | train-worker-1 | kubeflow.org | train            | worker               | 1                     |
+      | other-master-0 | kubeflow.org | other            | master               | 0                     |
+    And these labels are carried:
+      | pod            | training.kubeflow.org/job-role | job-role |
+      | train-master-0 | master                         | master   |
+    And the processes of job "train" find in their environment:
+      | pod            | MASTER_ADDR    | MASTER_PORT | WORLD_SIZE | RANK |
+      | train-master-0 | train-master-0 | 23456       | 3          | 0    |
+      | train-worker-0 | train-master-0 | 23456       | 3          | 1    |
+      | train-worker-1 | train-master-0 | 23456       | 3          | 2    |
+    And the processes of job "other" find in their environment:
+      | pod            | MASTER_ADDR    | MASTER_PORT | WORLD_SIZE | RANK |
+      | other-worker-0 | other-master-0 | 23456       | 2          | 1    |
+
+  @JOB-08 @must
+  Scenario: With a job goes all that was made for it
+    Source: Kubernetes documentation, Garbage Collection: dependents of a deleted owner are deleted; Kubeflow training-operator 1.9: the job is the controlling owner of its pods and services.
+    Given a node with 4 GPUs
+    When a PyTorch job "leaves" of 1 master and 1 worker is created with:
+      | schedulingPolicy.minAvailable | 2 |
+    And a PyTorch job "stays" of 1 master and 1 worker is created
+    Then "leaves-master-0", "leaves-worker-0", "stays-master-0", "stays-worker-0" run
+    And job "leaves" consists of "leaves-master-0", "leaves-worker-0"
+    When job "leaves" is deleted
+    Then nothing of job "leaves" is left
+    And job "stays" consists of "stays-master-0", "stays-worker-0"
+    And job "stays" is Running
+
+  @JOB-09 @must
+  Scenario Outline: A job that cannot be carried out says which field is wrong
+    Source: Kubeflow training-operator 1.7, PyTorchJob: a job that fails validation is told so by a Warning event and gets no pods; Kubernetes API conventions: conditions tell a machine what events tell a person.
+    Given a node with 4 GPUs
+    When a PyTorch job "wrong" of 1 master and 1 worker is created with:
+      | <setting> | <value> |
+    And a PyTorch job "right" of 1 master and 1 worker is created
+    Then job "wrong" is refused for "<setting>", and nothing was made for it
+    And job "right" is Running
+
+    Examples:
+      | setting                         | value             |
+      | Worker.restartPolicy            | Sometimes         |
+      | Worker.template.spec.containers | []                |
+      | Worker.template.spec.containers | [{name: pytorch}] |
+      | Chief                           | {replicas: 1}     |
+      | cleanPodPolicy                  | Sometimes         |
+      | backoffLimit                    | -1                |
+      | schedulingPolicy.minAvailable   | 3                 |

@@ -1,0 +1,116 @@
+"""A sheet to draw an SVG on: escaped text, few digits, colours that change with the reader's light or dark screen.
+
+No script, no link, no foreign font: the picture is evidence, and opens anywhere as one file. Colours are classes,
+because only a style sheet can ask for the reader's colour scheme; the background is painted, because a report may have
+a scheme of its own.
+"""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+from muster.report.plain_text import one_line
+
+WIDTH = 1000
+FONT_SIZE = 11
+LETTER = 6.3  # pixels that a letter takes, on average
+
+_LIGHT = ("#9ecbff", "#ffcf8a", "#a5dfa0", "#f4b1cc", "#c8b6f1", "#efdd76", "#8fd9d1", "#d6bb9e")
+_DARK = ("#1f5a9e", "#8f5600", "#2b6f37", "#943a62", "#5b45a3", "#6d5d00", "#11696a", "#6d5038")
+COLOURS = len(_LIGHT)
+
+_STYLE = """
+text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--ink)}
+svg{--paper:#fff;--ink:#1c2128;--soft:#626c76;--rule:#d9dee3;--band:#f4f6f8;--red:#c9212e;--green:#1a7f37;--heat:#d1560b}
+.paper{fill:var(--paper)}.band{fill:var(--band)}.rule{stroke:var(--rule)}.soft,.soft text{fill:var(--soft)}
+.bold{font-weight:600}.wait{stroke:var(--soft);stroke-width:1.5}
+.held{stroke:var(--ink);stroke-width:2;stroke-dasharray:4 3}
+.bracket{fill:none;stroke:var(--ink);stroke-width:1.5}.arrow{fill:none;stroke:var(--red);stroke-width:1.5}
+.head{fill:var(--red)}.over{fill:none;stroke:var(--red);stroke-width:2}
+.yes{stroke:var(--green)}.no{stroke:var(--red)}.yes-dot{fill:var(--green)}.no-dot{fill:var(--red)}
+.badge{fill:var(--paper);font-weight:600}.early{opacity:.5}.mark{fill:var(--ink)}.hatch{stroke:var(--ink);opacity:.55}
+.heat{fill:var(--heat)}.hot{fill:var(--red)}
+"""
+_DARK_ROOT = (
+    "svg{--paper:#14181d;--ink:#e8edf2;--soft:#9aa5b1;--rule:#333b44;--band:#1b2128;--red:#ff7b72;--green:#4ac26b;"
+    "--heat:#f08b3e}"
+)
+
+
+class Paper:
+    """Shapes in the order in which they are drawn; `tooltips=False` saves a third of the size."""
+
+    def __init__(self, *, tooltips: bool = True) -> None:
+        self._parts: list[str] = []
+        self._tooltips = tooltips
+
+    def box(
+        self, kind: str, left: float, top: float, width: float, height: float, says: str = "", round_: int = 0
+    ) -> None:
+        corner = f' rx="{round_}"' if round_ else ""
+        place = f'x="{short(left)}" y="{short(top)}" width="{short(max(width, 0.5))}" height="{short(height)}"'
+        self._shape("rect", f'class="{kind}" {place}{corner}', says)
+
+    def path(self, kind: str, drawn: str, says: str = "", more: str = "") -> None:
+        self._shape("path", f'class="{kind}" d="{drawn}"{more}', says)
+
+    def line(self, kind: str, left: float, top: float, right: float, bottom: float, says: str = "") -> None:
+        self.path(kind, f"M{short(left)} {short(top)}L{short(right)} {short(bottom)}", says)
+
+    def text(self, left: float, top: float, words: str, kind: str = "", anchor: str = "") -> None:
+        extra = (f' class="{kind}"' if kind else "") + (f' text-anchor="{anchor}"' if anchor else "")
+        self._parts.append(f'<text x="{short(left)}" y="{short(top)}"{extra}>{safe(words)}</text>')
+
+    def circle(self, kind: str, left: float, top: float, radius: float) -> None:
+        self._parts.append(f'<circle class="{kind}" cx="{short(left)}" cy="{short(top)}" r="{short(radius)}"/>')
+
+    def finish(self, height: float, label: str) -> str:
+        """The whole document."""
+        tall = int(height) + 1
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {tall}" width="{WIDTH}" height="{tall}" '
+            f'role="img" aria-label="{safe(label)}"><style>{_style()}</style><defs>'
+            '<pattern id="grace" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
+            '<path class="hatch" d="M0 0V6" stroke-width="2.5"/></pattern>'
+            '<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+            '<path class="head" d="M0 0L8 4L0 8z"/></marker></defs>'
+            f'<rect class="paper" width="{WIDTH}" height="{tall}"/>{"".join(self._parts)}</svg>\n'
+        )
+
+    def _shape(self, name: str, attributes: str, says: str) -> None:
+        if says and self._tooltips:
+            self._parts.append(f"<{name} {attributes}><title>{safe(says)}</title></{name}>")
+        else:
+            self._parts.append(f"<{name} {attributes}/>")
+
+
+def short(number: float) -> str:
+    """One digit after the point: nobody sees a twentieth of a pixel."""
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def safe(words: str) -> str:
+    """Text that stays text, whatever it holds."""
+    return escape(one_line(words, 400), {'"': "&quot;"})
+
+
+def fitting(words: str, width: float) -> str:
+    """As much as fits into so many pixels, nothing where that says nothing any more."""
+    letters = int((width - 6) / LETTER)
+    if letters < 2:
+        return ""
+    return words if len(words) <= letters else f"{words[: letters - 1]}…"
+
+
+def between(words: str, width: float) -> str:
+    """The same for names, which differ at their ends: what is left out is their middle."""
+    letters = int(width / LETTER)
+    if len(words) <= letters:
+        return words
+    return f"{words[: letters // 2 - 1]}…{words[-(letters - letters // 2) :]}"
+
+
+def _style() -> str:
+    light = "".join(f".c{number}{{fill:{colour}}}" for number, colour in enumerate(_LIGHT))
+    dark = "".join(f".c{number}{{fill:{colour}}}" for number, colour in enumerate(_DARK))
+    return f"{_STYLE.strip()}{light}@media(prefers-color-scheme:dark){{{_DARK_ROOT}{dark}}}"

@@ -1,0 +1,84 @@
+"""`muster explain`: the reference scheduler is asked as a process; what it cannot answer is one sentence."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from muster.cli import main
+from muster.cluster.local import LocalCluster
+from muster.cluster.resources import POD
+from tests.local_scene import Watch, bind, mark, node, phase_is, pod
+from tests.test_jobs_usage import KUBECONFIG
+
+Output = pytest.CaptureFixture[str]
+
+
+def test_without_a_pod_nothing_is_asked(capsys: Output) -> None:
+    assert main(["explain"]) == 64
+    assert "the following arguments are required: POD" in capsys.readouterr().err
+
+
+def test_without_a_kubeconfig_the_sentence_names_it(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert main(["explain", "p"]) == 64
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"the kubeconfig {tmp_path / 'none'} does not exist" in err
+
+
+def test_a_dead_server_is_the_harness_trouble(capsys: Output, tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    file = tmp_path / "kubeconfig"
+    file.write_text(KUBECONFIG.format(port=port))
+    assert main(["explain", "p", "--kubeconfig", str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "does not answer" in err
+
+
+@pytest.mark.plane
+def test_why_a_pod_waits(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    with LocalCluster() as cluster:
+        api = cluster.connection.api
+        monkeypatch.setenv("KUBECONFIG", str(cluster.client_kubeconfig("admin")))
+        watch = Watch(api)
+        api.create(node("n1", gpus=1))
+        big, small = pod("big"), pod("small")
+        big["spec"] |= {"schedulerName": "muster-scheduler"}
+        big["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "2"}}
+        for manifest in (big, small):
+            api.create(manifest)
+        assert main(["explain", "big"]) == 0
+        answer = capsys.readouterr().out
+        assert answer.startswith("default/big waits: 0/1 nodes are available")
+        assert "n1: nvidia.com/gpu 1 free of 1, 2 asked" in answer
+
+        assert main(["explain", "small"]) == 0
+        assert "asks for the scheduler default-scheduler, which is not this one" in capsys.readouterr().out
+
+        settings = "{apiVersion: scheduler.muster.dev/v1, kind: SchedulerConfiguration, schedulerNames: [mine]}"
+        beside = cluster.directory / "reference.yaml"
+        beside.write_text(settings)
+        assert main(["explain", "big"]) == 0
+        assert "asks for the scheduler muster-scheduler, which is not this one" in capsys.readouterr().out
+        beside.write_text("kind: Nothing")
+        assert main(["explain", "big"]) == 2
+        assert "muster: the reference scheduler has no answer: " in capsys.readouterr().err
+        beside.unlink()
+
+        bind(api, "small", "n1")
+        watch.until(POD, "small", phase_is("Running"))
+        mark(api, "small", exit_code="0")
+        watch.until(POD, "small", phase_is("Succeeded"))
+        assert main(["explain", "small"]) == 64
+        assert "does not wait: it has ended (Succeeded)" in capsys.readouterr().err
+
+        assert main(["explain", "big", "-n", "kube-system"]) == 64
+        assert "there is no pod 'big' in namespace kube-system" in capsys.readouterr().err

@@ -1,0 +1,122 @@
+"""Words that want to break out: markup, colour codes, commands, halves of characters, megabytes."""
+
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from muster.report import github, timeline_reading, timeline_svg, timeline_text
+from muster.report.plain_text import cut, one_line, plain, read_from
+from muster.report.results import Result
+from muster.report.timeline import Sentence
+from muster.verdicts import Verdict
+from tests.report_suite import HOSTILE, make_report_suite
+from tests.tales import Tale
+from tests.toy_suite import ToySuite
+
+NASTY = "<script>alert(1)</script>\x1b[31mred\x1b]0;title\x07 \udcff\ud800 ]]>\u202e `|` \"'&\x00\x9b31m\n::error::x"
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
+    suite = make_report_suite(tmp_path_factory.mktemp("hostile"), *HOSTILE)
+    summary = suite.work / "summary.md"
+    actions = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary), "TOY_NAME": "<b>&\x1b[31m"}
+    ran = suite.muster("run", "--junit", "junit.xml", **actions)
+    assert ran.returncode == 2, ran.stderr
+    (suite.work / "stdout").write_text(ran.stdout, encoding="utf-8")
+    return suite
+
+
+def test_plain_keeps_words_and_drops_the_rest() -> None:
+    assert plain(NASTY) == "<script>alert(1)</script>red  ]]> `|` \"'&31m\n::error::x"
+    assert plain("größe 表 😀\ttab\r\nline") == "größe 表 😀\ttab\nline"
+    assert one_line(" a\n b ", 10) == "a b"
+    assert one_line("x" * 50, 10) == "x" * 9 + "…"
+
+
+def test_long_texts_keep_both_ends() -> None:
+    shown = plain("begin" + "x" * 2**20 + "end", 1000)
+    assert shown.startswith("begin")
+    assert shown.endswith("end")
+    assert len(shown) < 1100
+    assert cut("short", 10) == "short"
+
+
+def test_logs_are_read_from_an_offset_whatever_they_hold(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_bytes(b"before\n" + b"\xff\xfe\x1b[31mred\x1b[0m\n")
+    assert read_from(log, 7) == "��red\n"
+    assert read_from(log, 10_000) == ""
+    assert read_from(tmp_path / "none.log") == ""
+    log.write_bytes(b"y" * 5000)
+    assert len(read_from(log, 0, 1000)) < 1100
+
+
+def test_every_file_of_the_run_can_be_read(suite: ToySuite) -> None:
+    assert suite.verdicts() == {"PRE-03": "failed", "PRE-04": "failed", "PRE-05": "error"}
+    for result in suite.results():
+        assert len(result["message"]) < 70_000
+        assert "\x1b" not in result["message"]
+    for file in (suite.latest / "allure").iterdir():
+        text = file.read_text(encoding="utf-8")
+        assert len(text) < 300_000
+        if file.suffix == ".json":
+            json.loads(text)
+        if file.suffix == ".svg":
+            assert Xml.fromstring(text).tag.endswith("svg")
+    assert {"PRE-03", "PRE-04", "PRE-05"} == set(suite.allure())
+    Xml.parse(suite.work / "junit.xml")
+
+
+def test_the_terminal_gets_no_codes_and_no_megabyte(suite: ToySuite) -> None:
+    out = (suite.work / "stdout").read_text(encoding="utf-8")
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert len(out) < 60_000
+
+
+def test_github_takes_no_foreign_command_and_no_markup(suite: ToySuite) -> None:
+    lines = (suite.work / "stdout").read_text(encoding="utf-8").splitlines()
+    token = lines[0].removeprefix("::stop-commands::")
+    resumed = lines.index(f"::{token}::")
+    assert len(token) == 32
+    assert any(line.strip() == "::error::x" for line in lines[:resumed])
+    notes = lines[resumed + 1 :]
+    assert [line.partition(" ")[0] for line in notes] == ["::error", "::error", "::warning"]
+    summary = (suite.work / "summary.md").read_text(encoding="utf-8")
+    outside = "".join(summary.split("```")[::2])
+    assert "<script" not in outside
+    assert summary.count("<details>") == summary.count("</details>") == 3
+
+
+@pytest.mark.parametrize("nasty", [NASTY, "x" * 2**20, "</text></svg><script>1</script>", "&lt;&amp;"])
+def test_pictures_stay_pictures(nasty: str) -> None:
+    tale = Tale()
+    tale.node(plain(nasty), 1, taints=[{"key": plain(nasty), "effect": "NoSchedule"}])
+    tale.pod("victim", 1)._change("victim", "metadata", labels={"job-name": plain(nasty)})
+    tale.bind("victim", plain(nasty)).pod("other", 1).refuse("other", plain(nasty))
+    tale.confess("victim", plain(nasty)).thing("Queue", "q", {"state": plain(nasty)})
+    for life in tale.history.pods:
+        life.name = nasty
+    timeline = timeline_reading.read(tale.history, nasty, [Sentence(nasty, 0.5, "failed")])
+    drawn = timeline_svg.draw(timeline)
+    root = Xml.fromstring(drawn)
+    assert not [element for element in root.iter() if element.tag.endswith("script")]
+    assert len(drawn) < 60 * 1024
+    assert "\x1b" not in timeline_text.write(timeline)
+
+
+def test_a_summary_of_hostile_titles_is_a_table() -> None:
+    result = Result(
+        id="PRE-01", level="must", capabilities=[], title=NASTY, verdict=Verdict.FAILED, message="````\n" + NASTY
+    )
+    text = github.summary([result], "it | failed", {"a|b": "<i>"})
+    (row,) = [line for line in text.splitlines() if line.startswith("| ❌")]
+    assert row.replace("\\|", "").count("|") == 7
+    assert "`````text" in text
+    out = io.StringIO()
+    github.announce([result], "", {}, out)
+    assert out.getvalue() == ""

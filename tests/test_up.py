@@ -1,0 +1,82 @@
+"""`muster up` with everything: a job that is submitted runs; nothing is left afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from muster.cli import main
+from muster.cli.typing import typed
+from muster.cluster.api import Api
+from muster.cluster.resources import NODE, POD
+from tests.local_scene import Watch, phase_is
+
+BAD = {
+    "no scheduler of that name": (["--scheduler", "nope"], "unknown scheduler 'nope'"),
+    "no operator of that name": (["--operator", "nope"], "unknown operator 'nope': choose from reference"),
+    "fewer than no nodes": (["--nodes", "-1"], "argument --nodes: '-1' is not a number from 0 upwards"),
+    "fewer than no masters": (["--masters", "-1"], "argument --masters: '-1' is not a number from 0 upwards"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_request_starts_nothing(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, sentence = BAD[case]
+    assert main(["up", *arguments]) == 64
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert sentence in err
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def up(temporary: Path) -> Iterator[subprocess.Popen[str]]:
+    """With its defaults, but smaller."""
+    command = [sys.executable, "-m", "muster", "up", "--nodes", "1", "--gpus", "2", "--masters", "1"]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as running:
+        yield running
+        if running.poll() is None:
+            running.kill()
+
+
+@pytest.mark.plane
+def test_a_job_that_is_submitted_runs(up: subprocess.Popen[str], temporary: Path) -> None:
+    assert up.stdout is not None
+    kubeconfig = Path(up.stdout.readline().strip().removeprefix("export KUBECONFIG="))
+    api = Api.connect(kubeconfig)
+    taints = {one["metadata"]["name"]: one["spec"].get("taints", []) for one in api.list(NODE)["items"]}
+    assert list(taints) == ["gpu-1", "master-1"]
+    assert [(one["key"], one["effect"]) for one in taints["master-1"]] == [
+        ("node-role.kubernetes.io/master", "NoSchedule")
+    ]
+
+    watch = Watch(api)
+    for name, priority in (("first", "medium"), ("second", "critical")):
+        command = f'muster submit pytorch --name={name} --gpus=2 --image=i --priority={priority} "true"'
+        assert typed(command, kubeconfig).code == 0
+        watch.until(POD, f"{name}-master-0", phase_is("Running"))
+    assert "second-master-0" in typed("muster top node -d", kubeconfig).text
+    assert "is bound to gpu-1" in typed("muster explain second-master-0", kubeconfig).text
+
+    up.send_signal(signal.SIGINT)
+    _, said = up.communicate(timeout=30)
+    assert up.returncode == 0
+    assert "scheduler  reference" in said
+    assert "operator   reference" in said
+    assert len(said.splitlines()) <= 12
+    assert said.endswith("everything is gone: no process, no port, no file left\n")
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,113 @@
+"""docs/commands.md: every command and option on it exists, none is missing, and its session can be repeated."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muster import cli
+from muster.cli.typing import typed
+from muster.cluster.api import Api
+from muster.cluster.resources import EVENT, POD, Resource
+from tests.local_scene import Watch, phase_is
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE = (DOCS / "commands.md").read_text(encoding="utf-8")
+SESSION = [block for block in re.findall(r"```text\n\$ (muster .*?)```", PAGE, re.DOTALL) if block[:9] != "muster up"]
+CHANGING = (
+    (r"\d+\.\d+\.\d+\.\d+", "ADDRESS"),
+    (r"\b\d+[smh]\b", "TIME"),
+    (r" +", " "),
+)
+Holds = Callable[[str, dict[str, Any]], bool]
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from parsers(below)
+
+
+def options(parser: argparse.ArgumentParser) -> set[str]:
+    return {word for one in parsers(parser) for action in one._actions for word in action.option_strings}
+
+
+@pytest.mark.parametrize("page", ["commands.md", "learning.md"])
+def test_every_command_and_option_that_is_named_exists(page: str) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    parser, commands = cli._parser()
+    known = options(parser)
+    assert {word for word in re.findall(r"(?<![-\w])--[a-z][-a-z]+", text) if word not in known} <= {"--epochs"}
+    assert set(re.findall(r"(?:^|[`$] ?)muster ([a-z]+)", text, re.MULTILINE)) <= {*commands}
+    for line in re.findall(r"^\s*(?:\$ )?muster (.+?)(?:  +#.*)?$", text, re.MULTILINE):
+        assert parser.parse_known_args(shlex.split(line))[1] == []
+
+
+@pytest.mark.parametrize("command", ["up", "submit", "demo", "get", "list", "top"])
+def test_no_option_is_missing(command: str) -> None:
+    _, commands = cli._parser()
+    common = {"-h", "--help", "--kubeconfig", "--context", "-n", "--namespace", "-T", "--type"}
+    for action in [action for one in parsers(commands[command]) for action in one._actions]:
+        words = set(action.option_strings)
+        assert not words or words & common or any(word in PAGE for word in words), words
+
+
+def usual(text: str) -> list[str]:
+    for pattern, word in CHANGING:
+        text = re.sub(pattern, word, text)
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+def happened(reason: str) -> Holds:
+    return lambda _, event: event.get("reason") == reason
+
+
+# What has come about, by the job that was submitted last, before the next command is typed.
+AFTER: dict[str, list[tuple[Resource, str, Holds]]] = {
+    "medium": [(EVENT, "medium", happened("PyTorchJobRunning"))],
+    "late": [(EVENT, "late-worker-0", happened("FailedScheduling"))],
+    "critical": [
+        (EVENT, "critical", happened("PyTorchJobRunning")),
+        (EVENT, "critical-master-0", happened("Started")),
+        (EVENT, "medium", happened("PyTorchJobFailed")),
+        (POD, "late-worker-0", phase_is("Running")),
+        (EVENT, "late", happened("MPIJobRunning")),
+    ],
+}
+
+
+@pytest.mark.plane
+def test_the_session_can_be_repeated() -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-m", "muster", "up"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        assert running.stdout is not None
+        kubeconfig = Path(running.stdout.readline().strip().removeprefix("export KUBECONFIG="))
+        watch = Watch(Api.connect(kubeconfig))
+        for block in SESSION:
+            command, _, wanted = block.partition("\n")
+            seen = typed(command, kubeconfig)
+            assert seen.code == 0, seen.text
+            if command.startswith("muster events"):  # who writes first is nobody's promise
+                assert sorted(usual(seen.text)) == sorted(usual(wanted))
+            else:
+                assert usual(seen.text) == usual(wanted), command
+            if name := re.search(r"--name=(\w+)", command):
+                for resource, of, holds in AFTER[name[1]]:
+                    watch.until(resource, of, holds)
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.wait(60)
+    assert running.returncode == 0
