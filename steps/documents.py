@@ -51,6 +51,12 @@ def a_job_is_created(scene: Scene, called: str, file: str) -> None:
     scene.jobs.create(file, called)
 
 
+@when(sentence('job "{called:Name}" is created from the manifest "{file:Name}", more than a second later'))
+def a_younger_job_is_created(scene: Scene, called: str, file: str) -> None:
+    scene.next_second()
+    scene.jobs.create(file, called)
+
+
 @when(sentence('job "{called:Name}" is created from the manifest "{file:Name}" without its priority class'))
 def an_unimportant_job_is_created(scene: Scene, called: str, file: str) -> None:
     scene.jobs.create(file, called, without=_PRIORITY_CLASS)

@@ -1,100 +1,83 @@
-"""Every scenario goes red on a scheduler that is broken in its way: run the suite on broken ones and keep the score.
+"""Every scenario goes red on a scheduler that is broken in its way: run it on broken ones and keep the score.
 
-    python -m tests.prove    prints the kill matrix, writes docs/proof.md; ends with 1 if a scenario survives them all
+    python -m tests.prove                  all mutants, each on the scenarios it is aimed at; writes docs/proof.md
+    python -m tests.prove reference        those that are the reference scheduler with a fault (or kube-scheduler)
+    python -m tests.prove one-by-one …     these; what docs/proof.md says of the others stays
+    python -m tests.prove --all …          on everything, not only on what they are aimed at
 
-A scenario that cannot fail is a defect. A mutant is kube-scheduler with a broken configuration (tests/mutants/), with a
-saboteur beside it (tests/saboteur.py), or both.
+Ends with 1 if a scenario survives all mutants that are aimed at it. A scenario that cannot fail is a defect.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-PROOF = HERE.parent / "docs" / "proof.md"
-IMPATIENCE = "0.3"  # a broken scheduler never does what is waited for: wait less for it
+from tests.broken import page
+from tests.broken.mutants import MUTANTS, Mutant
+
+PROOF = Path(__file__).resolve().parent.parent / "docs" / "proof.md"
+AT_A_TIME = 2  # mutants, each with a cluster of its own
+IMPATIENCE = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a broken scheduler never does what is waited for: wait less for it
+NOT_JUDGED = ("not-supported", "not-staged")
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """A scheduler broken on purpose."""
-
-    name: str
-    what: str
-    configuration: str = ""
-    sabotage: str = ""
-
-    @property
-    def scheduler(self) -> str:
-        return f"kube-scheduler:{HERE / 'mutants' / self.configuration}" if self.configuration else "kube-scheduler"
-
-
-MUTANTS = (
-    Mutant("no preemption", "the plugin DefaultPreemption is off", "no-preemption.yaml"),
-    Mutant("no taints", "the plugins TaintToleration and NodeUnschedulable are off", "no-taints.yaml"),
-    Mutant(
-        "reckless", "every new pod is bound at once to the newest node, whatever room and taints say", "", "reckless"
-    ),
-    Mutant("massacre", "when one pod is preempted, all less important ones are evicted as well", "", "massacre"),
-    Mutant("trigger-happy", "a running pod is evicted as soon as another one asks", "", "trigger-happy"),
-    Mutant("silent", "a pod is deleted for a waiting one, without condition or event", "no-preemption.yaml", "silent"),
-    Mutant("merciless", "a NoExecute taint drives every pod out at once, whatever it tolerates", "", "merciless"),
-)
-
-
-def judge(mutant: Mutant, results: Path) -> dict[str, str]:
+def judge(mutant: Mutant, results: Path, *, everything: bool = False) -> dict[str, str]:
     """The verdict of each scenario on this mutant."""
-    environment = {**os.environ, "MUSTER_TIMEOUT_SCALE": IMPATIENCE}
-    if mutant.sabotage:
-        environment["MUSTER_SABOTEUR"] = f"{sys.executable} {HERE / 'saboteur.py'} {mutant.sabotage}"
-    command = [sys.executable, "-m", "muster", "run", "--workers", "2", "--scheduler", mutant.scheduler]
-    subprocess.run(
-        [*command, "--results", str(results)],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+    aim = [] if everything else ["--only", *mutant.aims]
+    command = [sys.executable, "-m", "muster", "run", "--scheduler", mutant.scheduler, "--results", str(results), *aim]
+    outcome = subprocess.run(
+        command,
+        env={**IMPATIENCE, **os.environ, **mutant.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
         check=False,
     )
-    lines = (results / "results.jsonl").read_text().splitlines()
-    judged = [one for one in map(json.loads, lines) if one["verdict"] not in ("not-supported", "not-staged")]
-    return {one["id"]: one["verdict"] for one in judged}
+    file = results / "results.jsonl"
+    if not file.exists():
+        raise SystemExit(f"{mutant.name} was not judged:\n{outcome.stdout}")
+    verdicts: dict[str, str] = {}
+    for one in map(json.loads, file.read_text().splitlines()):
+        if (
+            one["verdict"] not in NOT_JUDGED and verdicts.get(one["id"]) != page.RED
+        ):  # one red row of an outline is enough
+            verdicts[one["id"]] = one["verdict"]
+    return verdicts
 
 
-def matrix(verdicts: dict[str, dict[str, str]]) -> list[str]:
-    ids = sorted({each for column in verdicts.values() for each in column})
-    head = [" | ".join(["behaviour", *verdicts]), " | ".join(["---"] * (len(verdicts) + 1))]
-    body = [" | ".join([one, *(column.get(one, "-") for column in verdicts.values())]) for one in ids]
-    return [f"| {row} |" for row in head + body]
+def chosen(names: Sequence[str]) -> list[Mutant]:
+    """By name or by kind; all where none is named."""
+    if unknown := sorted(set(names) - {word for mutant in MUTANTS for word in (mutant.name, mutant.kind)}):
+        raise SystemExit(f"there is no mutant {', '.join(unknown)}: look into docs/proof.md for their names")
+    return [mutant for mutant in MUTANTS if not names or mutant.name in names or mutant.kind in names]
 
 
 def main() -> int:
-    verdicts: dict[str, dict[str, str]] = {}
-    with tempfile.TemporaryDirectory() as directory:
-        for mutant in MUTANTS:
-            verdicts[mutant.name] = judge(mutant, Path(directory, mutant.name.replace(" ", "-")))
-            red = [one for one, verdict in verdicts[mutant.name].items() if verdict == "failed"]
-            print(f"{mutant.name}: {len(red)} red: {' '.join(sorted(red))}", flush=True)
-    ids = {each for column in verdicts.values() for each in column}
-    survivors = sorted(one for one in ids if all(column.get(one) != "failed" for column in verdicts.values()))
-    text = [
-        "# Every scenario has been seen red",
-        "",
-        "Made by `make prove`: the suite on schedulers that are broken on purpose. A scenario is worth its green only",
-        "if there is a red in its row. (*error* means that the scenario could not even be set up on that mutant.)",
-        "",
-        *(f"- **{mutant.name}**: {mutant.what}" for mutant in MUTANTS),
-        "",
-        *matrix(verdicts),
-    ]
-    PROOF.write_text("\n".join(text) + "\n")
-    print(f"survivors: {' '.join(survivors) or 'none'}; written to {PROOF.relative_to(HERE.parent)}")
-    return 1 if survivors else 0
+    parser = argparse.ArgumentParser(prog="python -m tests.prove", description="Run scenarios on broken schedulers.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a mutant, reference or kube-scheduler")
+    parser.add_argument("--all", action="store_true", help="on everything, not only on what they are aimed at")
+    given = parser.parse_args()
+    mutants = chosen(given.names)
+    verdicts = page.read(PROOF.read_text()) if given.names else {}
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(AT_A_TIME) as pool:
+        judged = pool.map(lambda mutant: judge(mutant, Path(directory, mutant.name), everything=given.all), mutants)
+        for mutant, column in zip(mutants, judged, strict=True):
+            verdicts[mutant.name] = column
+            PROOF.write_text(page.write(MUTANTS, verdicts))  # at once: whoever interrupts it keeps what was proven
+            missed = [f"{one} {column.get(one, 'not run')}" for one in mutant.aims if column.get(one) != page.RED]
+            reds = sum(verdict == page.RED for verdict in column.values())
+            print(f"{mutant.name}: {reds} red{'; aimed at in vain: ' if missed else ''}{', '.join(missed)}", flush=True)
+    alive = page.survivors(MUTANTS, verdicts)
+    print(f"survivors: {' '.join(alive) or 'none'}; written to {PROOF.relative_to(PROOF.parents[1])}")
+    return 1 if alive else 0
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def test_titles_labels_and_the_row_of_an_outline(suite: ToySuite) -> None:
     assert labels(result, "feature") == ["Making room"]
     assert labels(result, "as_id") == labels(result, "requirement") == ["PRE-06"]
     assert labels(result, "level") == ["may"]
-    assert labels(result, "scheduler") == ["reference"]
+    assert labels(result, "scheduler") == ["kube-scheduler"]
     assert labels(result, "cluster") == ["local"]
     assert labels(result, "verdict") == ["passed"]
     assert [label["name"] for label in result["labels"]][:2] == ["requirement", "level"]

@@ -30,7 +30,7 @@ def test_failures_errors_and_skips_are_told_apart(tmp_path: Path) -> None:
     root = Xml.parse(suite.work / "reports" / "junit.xml").getroot()
     (shown,) = root.iter("testsuite")
     counts = {name: shown.get(name) for name in ("name", "tests", "failures", "errors", "skipped")}
-    assert counts == {"name": "reference", "tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    assert counts == {"name": "kube-scheduler", "tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
     assert case(root, "PRE-01").get("name") == 'PRE-01 Less < "more" & ünïcode'
     assert [child.tag for child in case(root, "PRE-01")] == ["properties"]
     failure = case(root, "PRE-02").find("failure")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from muster import progress
-from tests.toy_suite import feature, make_toy_suite, scenario
+from tests.toy_suite import SCHEDULER, feature, make_toy_suite, scenario
 
 
 def run_on_a_terminal(command: list[str], cwd: Path, environment: dict[str, str]) -> str:
@@ -40,7 +40,7 @@ def test_a_terminal_shows_what_each_scenario_waits_for(tmp_path: Path) -> None:
     environment = suite.environment(TERM="xterm", NO_COLOR="1")
     del environment["COLUMNS"]
     started = time.monotonic()
-    seen = run_on_a_terminal([sys.executable, "-m", "muster", "run"], suite.work, environment)
+    seen = run_on_a_terminal([sys.executable, "-m", "muster", "run", "--scheduler", SCHEDULER], suite.work, environment)
     seconds = time.monotonic() - started
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen)
     assert 'waits 1 s for "urgent" to run  Title of PRE-02' in text

@@ -61,7 +61,7 @@ def test_a_run_runs_what_the_list_shows(tmp_path: Path) -> None:
     assert set(suite.verdicts()) == {"PRE-02", "PRE-03"}
     progress = [line.split()[:4] for line in run.stderr.splitlines()]
     assert progress == [["PRE-02", "passed", "0.0", "s"], ["PRE-03", "passed", "0.0", "s"]]
-    assert (suite.work / "results" / "latest").resolve().name.endswith("-reference")
+    assert (suite.work / "results" / "latest").resolve().name.endswith("-kube-scheduler")
 
 
 def test_plain_pytest_selects_by_marker_word_and_id(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_result_knows_its_steps_up_to_the_one_that_broke(ran: tuple[ToySuite, 
 def test_stories_are_told_in_full_with_a_way_to_reproduce(ran: tuple[ToySuite, int, str]) -> None:
     _, _, out = ran
     story = "PRE-02 failed: Title of PRE-02\n  wanted   one victim\n  seen     two victims\n  reproduce with: "
-    assert story + "muster run --scheduler reference --only PRE-02 --keep\n" in out
+    assert story + "muster run --scheduler kube-scheduler --only PRE-02 --keep\n" in out
     assert "Traceback" not in out
 
 
@@ -86,7 +86,7 @@ def test_only_claimed_musts_of_the_scheduler_decide(
     tmp_path: Path, level: str, tags: str, steps: str, code: int
 ) -> None:
     suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", steps, level=level, tags=tags)))
-    run = suite.muster("run", "--scheduler", "kube-scheduler")
+    run = suite.muster("run")
     assert run.returncode == code, run.stdout + run.stderr
     if tags == "@gangs":
         assert suite.verdicts() == {"PRE-01": "not-supported"}

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,11 +94,18 @@ def _(path):
 """
 
 
-CLAIMED = " ".join(f"@{capability}" for capability in subject.choose("kube-scheduler")[0].claims("default"))
+SCHEDULER = "kube-scheduler"  # claims little: there are things that it does not support
+CLAIMED = " ".join(f"@{capability}" for capability in subject.choose(SCHEDULER)[0].claims("default"))
+
+
+def _on_a_known_scheduler(arguments: Sequence[str]) -> list[str]:
+    """`run` judges this scheduler where the test names no other."""
+    named = any(word.startswith("--scheduler") for word in arguments)
+    return [*arguments, "--scheduler", SCHEDULER] if arguments[:1] == ("run",) and not named else list(arguments)
 
 
 def feature(*scenarios: str, title: str = "Toys", tags: str = CLAIMED) -> str:
-    """A feature file around scenarios, which are about whatever the default scheduler claims."""
+    """A feature file around scenarios, which are about whatever the scheduler claims."""
     return f"{tags}\nFeature: {title}\n\n" + "\n\n".join(scenarios) + "\n"
 
 
@@ -125,14 +133,14 @@ class ToySuite:
         return inherited | {"MUSTER_SUITE": str(self.root), "PYTHONPATH": str(CHECKOUT), "COLUMNS": "200", **more}
 
     def start(self, *arguments: str, **more: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "muster", *arguments]
+        command = [sys.executable, "-m", "muster", *_on_a_known_scheduler(arguments)]
         pipe = subprocess.PIPE
         return subprocess.Popen(
             command, cwd=self.work, env=self.environment(**more), stdout=pipe, stderr=pipe, text=True
         )
 
     def muster(self, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "muster", *arguments]
+        command = [sys.executable, "-m", "muster", *_on_a_known_scheduler(arguments)]
         return subprocess.run(
             command,
             cwd=self.work,
@@ -144,7 +152,15 @@ class ToySuite:
         )
 
     def pytest(self, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            f"--muster-scheduler={SCHEDULER}",
+            *arguments,
+        ]
         return subprocess.run(
             command,
             cwd=self.root,

@@ -21,7 +21,7 @@ Feature: Training jobs in a queue of eight GPUs
     And the group of the gang "A" needs 6 pods and is in queue "test"
     # 2: two more have to wait: an unimportant one, and after it an important one
     When job "B" is created from the manifest "pytorchjob" without its priority class
-    And job "C" is created from the manifest "pytorchjob"
+    And job "C" is created from the manifest "pytorchjob", more than a second later
     Then the gang "B" is queued
     And the gang "C" is queued
     And job "B" is Created

@@ -78,10 +78,10 @@ Feature: How a job goes on and how it ends
     And job "train" <left>
 
     Examples:
-      | policy  | left                                          |
+      | policy  | left                                           |
       | None    | consists of "train-master-0", "train-worker-0" |
-      | Running | consists of "train-master-0"                  |
-      | All     | has nobody left                               |
+      | Running | consists of "train-master-0"                   |
+      | All     | has nobody left                                |
 
   @JOB-05 @must
   Scenario: Time limits and pauses are kept
