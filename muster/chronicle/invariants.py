@@ -23,7 +23,7 @@ def no_node_is_overcommitted(history: History) -> list[str]:
     """No binding exceeds what the node offers at that moment; a pod counts until it is gone or terminal."""
     broken = []
     for pod in history.pods:
-        if pod.bound is None:
+        if pod.bound is None or pod.bound.at < history.began:  # before the scenario: not its business
             continue
         free = free_on(history, pod.node, pod.bound)
         over = {name: -free.get(name, 0) for name in pod.asks if free.get(name, 0) < 0}
@@ -51,7 +51,7 @@ def no_pod_ignores_a_taint(history: History) -> list[str]:
     broken = []
     for pod in history.pods:
         node = history.nodes.get(pod.node) if pod.bound else None
-        if node is None or pod.bound is None:
+        if node is None or pod.bound is None or pod.bound.at < history.began:
             continue
         looked = _last_look(pod)
         ignored = [

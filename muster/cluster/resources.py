@@ -37,6 +37,7 @@ PRIORITY_CLASS = Resource("scheduling.k8s.io/v1", "PriorityClass", "priorityclas
 CONFIG_MAP = Resource("v1", "ConfigMap", "configmaps")
 SERVICE = Resource("v1", "Service", "services")
 DEPLOYMENT = Resource("apps/v1", "Deployment", "deployments")
+REPLICA_SET = Resource("apps/v1", "ReplicaSet", "replicasets")
 DISRUPTION_BUDGET = Resource("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
 DEFINITION = Resource(
     "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False

@@ -16,6 +16,7 @@ from muster.cluster.resources import (
     MPI_JOB,
     POD,
     PYTORCH_JOB,
+    REPLICA_SET,
     SERVICE,
     VOLCANO_GROUP,
     VOLCANO_QUEUE,
@@ -121,9 +122,9 @@ class Jobs:
         return ""
 
     def stop(self) -> None:
-        """Jobs go before their pods: an operator would make new ones."""
+        """Whatever makes pods goes before them: it would make new ones."""
         if self._used:
-            for kind in (PYTORCH_JOB, MPI_JOB):
+            for kind in (PYTORCH_JOB, MPI_JOB, DEPLOYMENT, REPLICA_SET):
                 self._scene.api.delete_all(kind, self._scene.namespace)
 
     def strike(self) -> None:
@@ -134,7 +135,7 @@ class Jobs:
             namespace = self._scene.namespace if kind.namespaced else None
             self._scene.api.delete(kind, manifest["metadata"]["name"], namespace)
         if self._used:
-            for kind in (DEPLOYMENT, SERVICE, CONFIG_MAP):
+            for kind in (SERVICE, CONFIG_MAP):
                 self._scene.api.delete_all(kind, self._scene.namespace, labelSelector=_SUBMITTED)
             self._scene.api.delete_all(CONFIG_MAP, self._scene.namespace, labelSelector=_SUBMITTED_BY_ARENA)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import tenacity
 
+from muster import timeouts
 from muster.chronicle.chronicle import Chronicle
 from muster.chronicle.facts import ended, gone, runs
 from muster.chronicle.questions import Answer, Question, Verdict, all_of, eventually
@@ -196,8 +197,25 @@ class Scene:
             self.api.delete(resource_of(manifest), manifest["metadata"]["name"])
         self.groups.strike()
         self.jobs.strike()
-        if self.namespace != HOME:
+        if self.namespace == HOME:
+            self._leave_nobody_at_home()
+        else:
             self.api.delete(NAMESPACE, self.namespace)
+
+    def _leave_nobody_at_home(self) -> None:
+        """A namespace that stays is shared with the next scene: a controller may have replaced a pod meanwhile."""
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_result(bool),
+            wait=tenacity.wait_fixed(0.05),
+            stop=tenacity.stop_after_delay(timeouts.SETTING_UP),
+        )
+
+        def left() -> list[Any]:
+            self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
+            found: list[Any] = self.api.list(POD, self.namespace)["items"]
+            return found
+
+        attempts(left)
 
     def _let_nodes_be_seen(self) -> None:
         if self._nodes_are_news:
