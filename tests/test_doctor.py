@@ -110,7 +110,7 @@ def test_assets_prints_where_they_are(machine: Machine) -> None:
 def test_assets_of_an_unknown_name(machine: Machine) -> None:
     answer = machine.muster("assets", "etdc")
     assert (answer.returncode, answer.stdout) == (64, "")
-    assert answer.stderr.startswith("muster: There is no binary 'etdc' to be had: choose from etcd, ")
+    assert answer.stderr.startswith("muster: There is no binary 'etdc' to be had: choose from arena, etcd, ")
 
 
 def test_assets_without_a_place_to_keep_them(machine: Machine) -> None:

@@ -88,7 +88,7 @@ def test_without_definitions_nothing_is_created(muster: Muster, api: Api) -> Non
     assert "does not serve PyTorchJob (kubeflow.org/v1): install the operator" in err
     code, _, err = muster("list")
     assert code == 2
-    assert "does not serve PyTorchJob (kubeflow.org/v1) nor MPIJob (kubeflow.org/v1 or v1alpha1)" in err
+    assert "does not serve PyTorchJob (kubeflow.org/v1) nor MPIJob (kubeflow.org/v1alpha1 or v1)" in err
     assert [one["metadata"]["name"] for one in api.list(CONFIG_MAP, "default")["items"]] == ["kube-root-ca.crt"]
 
 

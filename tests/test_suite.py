@@ -19,7 +19,7 @@ pytestmark = pytest.mark.plane
 def test_passes_every_behaviour_that_it_claims(scheduler: str, tmp_path: Path) -> None:
     results, junit = tmp_path / "results", tmp_path / "junit.xml"
     command = [sys.executable, "-m", "muster", "run", "--scheduler", scheduler, "--junit", str(junit)]
-    command += ["--results", str(results)]
+    command += ["--results", str(results), "--workers", "2"]
     outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     lines = (results / "results.jsonl").read_text().splitlines()

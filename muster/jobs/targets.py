@@ -37,7 +37,7 @@ def reach(args: argparse.Namespace, check: Check) -> Target:
     """Connect, once `check` has found the kubeconfig sound and the server behind it awake."""
     from muster.cluster.api import Api
 
-    file = args.kubeconfig or _usual_kubeconfig()
+    file = args.kubeconfig or usual_kubeconfig()
     try:
         check(file, args.context)
         api = Api.connect(file, args.context)
@@ -46,7 +46,7 @@ def reach(args: argparse.Namespace, check: Check) -> Target:
     return Target(api, getattr(args, "namespace", None) or _namespace_of(file, args.context))
 
 
-def _usual_kubeconfig() -> Path:
+def usual_kubeconfig() -> Path:
     named = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
     return Path(named) if named else Path.home() / ".kube" / "config"
 
