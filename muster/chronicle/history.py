@@ -69,8 +69,12 @@ class History:
 
     @property
     def pods(self) -> list[PodLife]:
-        """Every pod ever seen, in the order in which they appeared, canaries left out."""
-        return [life for life in self._pods.values() if not life.is_canary]
+        """Every pod ever seen, in the order in which they appeared; canaries and leftovers of other scenes left out."""
+        return [life for life in self._pods.values() if not life.is_canary and not self._is_leftover(life)]
+
+    def _is_leftover(self, life: PodLife) -> bool:
+        """Cleared away before this scenario began; the news of it may come a moment later."""
+        return life.deleting is not None and life.deleting.at < self.began
 
     @property
     def pods_and_canaries(self) -> list[PodLife]:
