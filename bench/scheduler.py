@@ -56,8 +56,7 @@ def subject(name: str, cluster: LocalCluster) -> Subject:
     files = assets.ensure(kind.assets, say=print)
     directory = cluster.directory / name
     directory.mkdir()
-    kubeconfigs = (cluster.client_kubeconfig("admin"), cluster.client_kubeconfig("scheduler"))
-    made = kind(configuration, Workplace(directory, *kubeconfigs, files))
+    made = kind(configuration, Workplace.on(cluster, files, directory))
     made.install(cluster.connection.api)
     return made
 

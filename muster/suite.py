@@ -30,6 +30,6 @@ def toolchain() -> Path:
     return _home() / "ci" / "toolchain"
 
 
-def scheduler_home() -> Path:
-    """Where `python -m scheduler` finds the reference scheduler."""
-    return _home()
+def scheduler_environment() -> dict[str, str]:
+    """In which `python -m scheduler` finds the reference scheduler and operator."""
+    return {**os.environ, "PYTHONPATH": str(_home())}

@@ -144,7 +144,7 @@ class ClusterLife(RuleBasedStateMachine):
         match how:
             case "remove":
                 cluster.remove_node(node.name)
-                for pod in cluster.pods_on(node.name):
+                for pod in [one for one in cluster.bound() if one.node == node.name]:
                     cluster.remove_pod(pod.uid)
                 self.world.count()
             case "taint" | "clean":

@@ -7,7 +7,6 @@ that runs with other settings decides otherwise, so the answer must be made with
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -77,7 +76,7 @@ def _ask(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     from muster import suite
 
     command = [sys.executable, "-m", "scheduler", "explain", *words]
-    environment = {**os.environ, "PYTHONPATH": str(suite.scheduler_home())}
+    environment = suite.scheduler_environment()
     try:
         return subprocess.run(
             command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE

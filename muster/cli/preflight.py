@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from muster.errors import HarnessError, UsageError
+from muster.jobs.targets import usual_kubeconfig
 
 
 def check_kubeconfig(kubeconfig: Path | None, context: str | None) -> str:
     """The version of the API server behind it; UsageError if the file is no good, HarnessError if nobody answers."""
-    file = kubeconfig or _usual_kubeconfig()
+    file = kubeconfig or usual_kubeconfig()
     document = _read(file)
     names = [str(entry.get("name")) for entry in document.get("contexts") or [] if isinstance(entry, dict)]
     wanted = context or document.get("current-context")
@@ -24,11 +24,6 @@ def check_kubeconfig(kubeconfig: Path | None, context: str | None) -> str:
     if wanted not in names:
         raise UsageError(f"{file} has no context {wanted!r}: known are {', '.join(names) or 'none'}")
     return _version_behind(file, str(wanted))
-
-
-def _usual_kubeconfig() -> Path:
-    named = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
-    return Path(named) if named else Path.home() / ".kube" / "config"
 
 
 def _read(file: Path) -> dict[str, Any]:

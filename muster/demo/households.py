@@ -80,8 +80,7 @@ class Household:
         self.operator.start()
 
     def _workplace(self, files: Iterable[str]) -> Workplace:
-        kubeconfigs = (self.cluster.client_kubeconfig("admin"), self.cluster.client_kubeconfig("scheduler"))
-        return Workplace(self.cluster.directory, *kubeconfigs, assets.ensure(list(files), say=self._say))
+        return Workplace.on(self.cluster, assets.ensure(list(files), say=self._say))
 
     def _processes(self) -> list[Process]:
         schedulers = list(self.subject.processes) if self.subject else []

@@ -65,9 +65,7 @@ class Stage:
             connection = self.cluster.start()
             self.api: Api = connection.api
             self.api.guard = self.cluster.check
-            kubeconfigs = (self.cluster.client_kubeconfig("admin"), self.cluster.client_kubeconfig("scheduler"))
-            workplace = Workplace(self.cluster.directory, *kubeconfigs, files)
-            self.subject: Subject = subject_class(configuration, workplace)
+            self.subject: Subject = subject_class(configuration, Workplace.on(self.cluster, files))
             self.subject.install(self.api)
             self.recorder = Recorder(self.api, (*RECORDED, *self.subject.dialect.recorded)).start()
             self.subject.start()

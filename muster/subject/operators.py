@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from muster import suite, timeouts
 from muster.cluster.api import Api
-from muster.errors import HarnessError, NotSupported, UsageError
+from muster.errors import NotSupported, UsageError
 from muster.processes import Process
 from muster.subject.definitions import define
 from muster.subject.dialect import Dialect
-from muster.subject.subjects import Workplace
+from muster.subject.subjects import Workplace, died
 
 DOCUMENTS, TRAINING_OPERATOR = "documents", "training-operator"  # what becomes of a job that loses a member
-_LOG_LINES_SHOWN = 12
 
 
 class Operator(ABC):
@@ -69,8 +67,7 @@ class Operator(ABC):
     def check(self) -> None:
         process = self.process
         if process is not None and not process.alive and process is self.process:  # else it was killed on purpose
-            last = process.log_tail(_LOG_LINES_SHOWN)
-            raise HarnessError(f"the operator {self.name} {process.how_it_ended()}; its last words:\n{last}")
+            raise died(f"the operator {self.name}", process)
 
 
 class ReferenceOperator(Operator):
@@ -87,7 +84,7 @@ class ReferenceOperator(Operator):
         flags = ["--kubeconfig", str(self.workplace.admin), "--profile", self.profile]
         flags += ["--gang", self.dialect.gang_words, "--scheduler-name", self.dialect.scheduler_name]
         argv = [sys.executable, "-m", "scheduler.operator", *flags]
-        environment = {**os.environ, "PYTHONPATH": str(suite.scheduler_home())}
+        environment = suite.scheduler_environment()
         return Process("operator", argv, directory=directory, log=directory / "operator.log", env=environment)
 
 

@@ -78,7 +78,7 @@ class Reference(Subject):
         file.write_text(yaml.safe_dump(configuration))
         flags = ["--kubeconfig", str(self.workplace.admin), "--config", str(file), "--listen", "127.0.0.1:0"]
         argv = [sys.executable, "-m", *os.environ.get(_MODULE, "scheduler").split(), *flags]
-        environment = {**os.environ, "PYTHONPATH": str(suite.scheduler_home())}
+        environment = suite.scheduler_environment()
         return [
             Process("reference", argv, directory=directory, log=directory / "reference.log", env=environment),
         ]

@@ -6,13 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from muster import timeouts
 from muster.cluster.api import Api
 from muster.errors import HarnessError, NotSupported, UsageError
 from muster.processes import Process
 from muster.subject.dialect import Dialect
+
+if TYPE_CHECKING:
+    from muster.cluster.local import LocalCluster
 
 _LOG_LINES_SHOWN = 12
 
@@ -25,6 +28,12 @@ class Workplace:
     admin: Path  # a kubeconfig that may do everything
     scheduler: Path  # a kubeconfig that may do what kube-scheduler may
     assets: Mapping[str, Path]
+
+    @classmethod
+    def on(cls, cluster: LocalCluster, assets: Mapping[str, Path], directory: Path | None = None) -> Workplace:
+        """Beside a cluster of ours, in its own directory unless another is named."""
+        kubeconfigs = (cluster.client_kubeconfig("admin"), cluster.client_kubeconfig("scheduler"))
+        return cls(directory or cluster.directory, *kubeconfigs, assets)
 
 
 class Subject(ABC):
@@ -107,5 +116,10 @@ class Subject(ABC):
         """Raise when the scheduler has died: then nothing that it failed to do is a verdict."""
         for process in self.processes:
             if not process.alive:
-                last = process.log_tail(_LOG_LINES_SHOWN)
-                raise HarnessError(f"the scheduler {process.name} {process.how_it_ended()}; its last words:\n{last}")
+                raise died(f"the scheduler {process.name}", process)
+
+
+def died(who: str, process: Process) -> HarnessError:
+    """The error that tells how somebody beside the cluster ended, and what it said last."""
+    last = process.log_tail(_LOG_LINES_SHOWN)
+    return HarnessError(f"{who} {process.how_it_ended()}; its last words:\n{last}")

@@ -108,9 +108,6 @@ class Cluster:
     def remove_budget(self, key: Key) -> None:
         self.budgets.pop(key, None)
 
-    def pods_on(self, node: str) -> list[Pod]:
-        return list(self._on_node.get(node, _NOBODY).values())
-
     def bound(self) -> list[Pod]:
         return [pod for pods in self._on_node.values() for pod in pods.values()]
 

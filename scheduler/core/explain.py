@@ -9,7 +9,7 @@ from scheduler.core.cluster import Cluster
 from scheduler.core.model import PODS, Pod, shown
 from scheduler.core.plan import Planning
 from scheduler.core.policy import Policy
-from scheduler.core.units import Unit, least_members, units
+from scheduler.core.units import Unit, least_members, title, units
 
 _NODES_SHOWN = 20
 _NAMES_SHOWN = 5
@@ -68,7 +68,7 @@ def _gang(unit: Unit, cluster: Cluster) -> Iterator[str]:
     for group in unit.groups:
         there = cluster.members(group.key)
         bound = sum(1 for one in there if one.node)
-        yield f"gang {group.key[0]}/{group.key[1]}: {group.minimum} start together, {len(there)} exist, {bound} bound"
+        yield f"gang {title(group.key)}: {group.minimum} start together, {len(there)} exist, {bound} bound"
     if unit.groups and not unit.blocked:
         yield f"at the least: {_names([one.key[1] for one in least_members(unit, cluster)])}"
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from scheduler.core.model import Pod, Shape
 from scheduler.core.nodes import Mask
-from scheduler.core.room import Room, size
+from scheduler.core.room import Room, largest_first
 
 Placement = dict[str, int]  # by uid, the row of a node
 
@@ -27,7 +27,7 @@ def place(members: Sequence[Pod], room: Room, wanted: Mapping[str, int] | None =
     shapes = {pod.shape for pod in members}
     if len(shapes) == 1 and room.capacity(members[0].shape) < len(members):
         return None
-    ordered = sorted(members, key=lambda pod: (*(-amount for amount in size(pod)), pod.created, pod.key))
+    ordered = sorted(members, key=largest_first)
     placed = _greedily(ordered, room, wanted or {})
     if placed is None and len(shapes) > 1 and len(members) <= _SEARCHED_MEMBERS:
         placed = _Search(ordered, room).run()
@@ -43,13 +43,13 @@ def _greedily(members: Sequence[Pod], room: Room, wanted: Mapping[str, int]) -> 
         else:
             row = room.take_best(pod.shape)
         if row is None:
-            give_back(members, placed, room)
+            _give_back(members, placed, room)
             return None
         placed[pod.uid] = row
     return placed
 
 
-def give_back(members: Sequence[Pod], placed: Mapping[str, int], room: Room) -> None:
+def _give_back(members: Sequence[Pod], placed: Mapping[str, int], room: Room) -> None:
     for pod in members:
         if pod.uid in placed:
             room.give(placed[pod.uid], pod.shape)

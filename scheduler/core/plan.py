@@ -47,11 +47,13 @@ class Planning:
         return self.actions
 
     def decide(self, unit: Unit) -> None:
-        if why := unit.blocked or refusal_of_unit(unit, self._cluster) or self._losing_members(unit):
+        if why := (
+            unit.blocked
+            or refusal_of_unit(unit, self._cluster)
+            or self._losing_members(unit)
+            or self._behind_a_head(unit)
+        ):
             self._wait(unit, why)  # and holds nobody up
-            return
-        if why := self._behind_a_head(unit):
-            self._wait(unit, why)
             return
         least = least_members(unit, self._cluster) if unit.groups else list(unit.members)
         likeness = (*(id(pod.shape) for pod in least), unit.priority, unit.preempts, unit.queues)

@@ -20,7 +20,7 @@ from scheduler.core.draft import Draft
 from scheduler.core.model import Pod, Shape
 from scheduler.core.nodes import Numbers
 from scheduler.core.placing import Placement, place
-from scheduler.core.room import Room, size
+from scheduler.core.room import Room, largest_first
 from scheduler.core.victims import Candidates, Cost, known_columns
 
 _NODES_LOOKED_AT = 100  # for one member: on a large cluster the nodes with the least important pods are enough
@@ -43,7 +43,7 @@ def preempt(members: Sequence[Pod], candidates: Candidates, draft: Draft) -> Pre
 class _RoomMaking:
     def __init__(self, members: Sequence[Pod], candidates: Candidates, draft: Draft) -> None:
         self._draft, self._candidates = draft, candidates
-        self._members = sorted(members, key=lambda pod: (*(-amount for amount in size(pod)), pod.created, pod.key))
+        self._members = sorted(members, key=largest_first)
         self._base: Numbers = draft.later.layers[0]
         self._victims: dict[int, list[Pod]] = {}  # by row, as things stand
         self._wanted: dict[int, set[int]] = {}  # by row, the columns that members ask for there
@@ -123,7 +123,7 @@ class _RoomMaking:
     def _keep_back(self, placement: Placement, going: Sequence[Pod]) -> Preemption:
         """Step 3: from the most important down, whoever can stay stays."""
         gone = {pod.uid: pod for pod in self._with_crews(going)}
-        free = self._after(placement, gone.values())
+        free, taken = self._after(placement, gone.values()), self._asked_for(placement)
         rearranged = 0
         for pod in self._sparing_budgets(list(gone.values())):
             if pod.uid not in gone:
@@ -133,7 +133,7 @@ class _RoomMaking:
             rest = {uid: other for uid, other in gone.items() if uid not in stays}
             if self._draft.shares.excess(self._members, later=True, without=rest.values()):
                 continue
-            if self._have_room(crew, free, placement):
+            if self._have_room(crew, free, taken):
                 gone = rest
                 for kept in crew:
                     for column, amount in known_columns(kept, self._draft):
@@ -143,7 +143,7 @@ class _RoomMaking:
                 other = place(self._members, self._room_without(rest.values()), placement)
                 if other is not None:
                     placement, gone = other, rest
-                    free = self._after(placement, gone.values())
+                    free, taken = self._after(placement, gone.values()), self._asked_for(placement)
         return Preemption(placement, tuple(sorted(gone.values(), key=self._candidates.importance)))
 
     def _room_without(self, gone: Iterable[Pod]) -> Room:
@@ -158,16 +158,19 @@ class _RoomMaking:
             room.take(placement[pod.uid], pod.shape)
         return room.layers[0]
 
-    def _have_room(self, pods: Sequence[Pod], free: Numbers, placement: Placement) -> bool:
-        """Beside the members: what nobody of them asks for may be short already, and is no reason to go."""
-        wanted = {
+    def _asked_for(self, placement: Placement) -> set[tuple[int, int]]:
+        """The columns, by row, of which the members take something."""
+        return {
             (column, placement[member.uid])
             for member in self._members
             for column, _ in known_columns(member, self._draft)
         }
+
+    def _have_room(self, pods: Sequence[Pod], free: Numbers, taken: set[tuple[int, int]]) -> bool:
+        """Beside the members: what nobody of them asks for may be short already, and is no reason to go."""
         needed: dict[tuple[int, int], int] = {}
         for pod in pods:
             for column, amount in known_columns(pod, self._draft):
                 place_of_it = column, self._draft.table.row[pod.node]
                 needed[place_of_it] = needed.get(place_of_it, 0) + amount
-        return all(free[place_of_it] >= amount for place_of_it, amount in needed.items() if place_of_it in wanted)
+        return all(free[place_of_it] >= amount for place_of_it, amount in needed.items() if place_of_it in taken)

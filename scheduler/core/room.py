@@ -102,6 +102,11 @@ def scarcest(shape: Shape) -> str:
     return next((resource for resource in (GPU, CPU) if resource in asked), PODS)
 
 
+def largest_first(pod: Pod) -> tuple[object, ...]:
+    """The order in which members are placed: what is hard to place goes before what is easy."""
+    return *(-amount for amount in size(pod)), pod.created, pod.key
+
+
 def size(pod: Pod) -> tuple[int, ...]:
     """Larger pods are harder to place: GPUs count first, then CPUs, then the rest."""
     asked = dict(pod.requests)

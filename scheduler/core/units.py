@@ -69,7 +69,7 @@ def has_started(group: Group, cluster: Cluster) -> bool:
     """Whether it has reached its minimum, so that further members are placed like any pod."""
     if group.match == "only-waiting":
         return False
-    bound = [pod for pod in cluster.members(group.key) if pod.node and not pod.leaving]
+    bound = counted(group, cluster)
     ended = cluster.counts.get(group.key, group.counts)
     if bound and (reaches_minimum(group, bound) or len(bound) + ended.succeeded + ended.failed >= least(group)):
         return True
