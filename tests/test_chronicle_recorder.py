@@ -180,3 +180,14 @@ def test_410_lists_again_and_admits_the_gap(api: Api) -> None:
     wait_for(history, lambda: history.pod("late") is not None)
     assert recorded(recorder) == versions(api)
     recorder.stop()
+
+
+def test_what_came_before_a_broken_line_is_kept(api: Api) -> None:
+    recorder = Recorder(api, (POD,))
+    history = recorder.open(History("default"))
+    meta = {"name": "whole", "namespace": "default", "uid": "1", "resourceVersion": "7"}
+    good = msgspec.json.encode({"type": "ADDED", "object": {**pod("whole"), "metadata": meta}})
+    with pytest.raises(msgspec.DecodeError):
+        recorder.kinds["Pod"]._take([good, b"\x17\x03\x03 broken"])
+    assert [life.name for life in history.pods] == ["whole"]
+    assert recorder.kinds["Pod"].version == 7
