@@ -159,7 +159,7 @@ class Planning:
         return Evict(victim, unit.name, trigger, message)
 
     def candidates(self, unit: Unit) -> Candidates:
-        own = {pod.group for pod in unit.members if pod.group is not None and self._has_bound(pod.group)}
+        own = {key for key in {pod.group for pod in unit.members} if key is not None and self._has_bound(key)}
         asked = unit.priority, unit.queues, frozenset(own)
         if asked not in self._candidates:
             self._candidates[asked] = Candidates(*asked, self.draft)

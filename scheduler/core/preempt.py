@@ -124,22 +124,24 @@ class _RoomMaking:
         """Step 3: from the most important down, whoever can stay stays."""
         gone = {pod.uid: pod for pod in self._with_crews(going)}
         free, taken = self._after(placement, gone.values()), self._asked_for(placement)
+        quota_is_short = bool(self._draft.shares.excess(self._members, later=True))
         rearranged = 0
         for pod in self._sparing_budgets(list(gone.values())):
             if pod.uid not in gone:
                 continue
             crew = self._candidates.crew(pod)
-            stays = {fellow.uid for fellow in crew}
-            rest = {uid: other for uid, other in gone.items() if uid not in stays}
-            if self._draft.shares.excess(self._members, later=True, without=rest.values()):
+            if quota_is_short and self._draft.shares.excess(
+                self._members, later=True, without=_apart_from(crew, gone).values()
+            ):
                 continue
             if self._have_room(crew, free, taken):
-                gone = rest
                 for kept in crew:
+                    gone.pop(kept.uid, None)
                     for column, amount in known_columns(kept, self._draft):
                         free[column, self._draft.table.row[kept.node]] -= amount
             elif len(self._members) > 1 and rearranged < _REARRANGEMENTS:
                 rearranged += 1
+                rest = _apart_from(crew, gone)
                 other = place(self._members, self._room_without(rest.values()), placement)
                 if other is not None:
                     placement, gone = other, rest
@@ -174,3 +176,8 @@ class _RoomMaking:
                 place_of_it = column, self._draft.table.row[pod.node]
                 needed[place_of_it] = needed.get(place_of_it, 0) + amount
         return all(free[place_of_it] >= amount for place_of_it, amount in needed.items() if place_of_it in taken)
+
+
+def _apart_from(crew: Iterable[Pod], gone: dict[str, Pod]) -> dict[str, Pod]:
+    stays = {fellow.uid for fellow in crew}
+    return {uid: other for uid, other in gone.items() if uid not in stays}

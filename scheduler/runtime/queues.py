@@ -44,9 +44,7 @@ class QueueKeeper:
             await self._news.wait()
             self._news.clear()
             try:
-                while self._commands:
-                    await self._obey(self._commands[0])
-                    self._commands.popleft()
+                await self._obey_all()
                 await self._keep()
             except (ApiError, Unreachable) as trouble:
                 _log.warning("queues: %s", trouble)
@@ -58,6 +56,14 @@ class QueueKeeper:
         if change != DELETED:
             self._commands.append(command)
             self._news.set()
+
+    async def _obey_all(self) -> None:
+        while self._commands:
+            try:
+                await self._obey(self._commands[0])
+            except ApiError as refusal:  # for good: it must not stand in the way of the others
+                _log.warning("command %s: %s", "/".join(self._commands[0].metadata.key), refusal)
+            self._commands.popleft()
 
     async def _obey(self, command: Command) -> None:
         target = command.target if isinstance(command.target, dict) else {}
