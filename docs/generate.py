@@ -1,15 +1,21 @@
-"""Writes docs/behaviours.md from the features: `python docs/generate.py`. A test keeps the two together."""
+"""Writes docs/behaviours.md from the features, and the schema of the ConformanceReport from its format.
+
+`python docs/generate.py`; tests keep them together.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
 from muster.catalogue import Behaviour, read_features
+from muster.report.conformance_format import schema
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "behaviours.md"
+SCHEMA = ROOT / "docs" / "conformance.schema.json"
 
 
 def page(behaviours: Iterable[Behaviour]) -> str:
@@ -30,3 +36,4 @@ def current() -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(current())
+    SCHEMA.write_text(json.dumps(schema(), indent=1) + "\n")

@@ -62,12 +62,27 @@ def perform(argv: Sequence[str]) -> int:
 
 
 def _parser() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
-    from muster.cli import assets, delete, demo, doctor, events, explain, get, list_jobs, report, run, submit, top, up
+    from muster.cli import (
+        assets,
+        delete,
+        demo,
+        doctor,
+        events,
+        explain,
+        get,
+        list_jobs,
+        matrix,
+        report,
+        run,
+        submit,
+        top,
+        up,
+    )
 
     parser = _Parser(prog="muster", description="Does your scheduler pass muster?")
     parser.add_argument("--version", action="version", version=f"muster {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (run, report, up, demo, submit, get, list_jobs, top, events, explain, delete, doctor, assets):
+    for module in (run, report, matrix, up, demo, submit, get, list_jobs, top, events, explain, delete, doctor, assets):
         module.add(subparsers)
     return parser, dict(subparsers.choices)
 

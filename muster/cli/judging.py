@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from muster.catalogue import Behaviour
-from muster.cli import places
+from muster.cli import clearing, places
 from muster.cli.interruptions import Interruptions
 from muster.cli.live import Live
 from muster.cli.pytest_process import PytestProcess
@@ -32,6 +32,8 @@ def judge(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> int:
         interruptions.forward_to(pytest)
         live.watch(pytest)
     interruptions.ignore()
+    if args.cluster == "kubeconfig":
+        clearing.after_run(args)
     return _report(args, planned, results, pytest, junit_file, interrupted=interruptions.happened)
 
 
@@ -47,7 +49,8 @@ def _ensure_binaries(args: argparse.Namespace) -> None:
     scheduler, _ = subject.choose(args.scheduler)
     operator, client = choose_operator(args.operator), choose_client(args.client)
     beside = (*operator.assets, *(client.assets if client else ()))
-    needed = list(dict.fromkeys((*CONTROL_PLANE, *scheduler.assets, *beside)))
+    plane = ("kwok",) if args.cluster == "kubeconfig" else (*CONTROL_PLANE, *scheduler.assets)
+    needed = list(dict.fromkeys((*plane, *beside)))
     ensure(needed, say=lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
 
 
@@ -63,6 +66,10 @@ def _pytest_arguments(args: argparse.Namespace, behaviours: Sequence[Behaviour],
     ]
     if args.keep:
         arguments.append("--muster-keep")
+    if args.cluster == "kubeconfig":
+        arguments += [f"--muster-kubeconfig={args.kubeconfig}", f"--muster-run={args.run_id}"]
+        arguments += [f"--muster-context={args.context}"] if args.context else []
+        arguments += ["--exitfirst"] if args.keep else []  # what is kept would be in the way of the next scenario
     if args.workers > 1:
         arguments += ["-n", str(args.workers), "--dist", "load", "--maxschedchunk", "1"]
     return arguments
@@ -90,9 +97,27 @@ def _report(
         missing=missing,
         interrupted=interrupted,
     )
+    if not missing and not interrupted:
+        _write_conformance(args, run)
     if junit_file:
         junit.write(junit_file, run.scheduler, results, run.environment)
     table.print_report(run, sys.stdout, slowest=args.durations)
     if missing and not interrupted:
         sys.stderr.write(f"muster: {missing} scenarios were not run; {pytest.complaint()}\n")
     return exit_code(results, harness_broke=bool(missing) or interrupted)
+
+
+def _write_conformance(args: argparse.Namespace, run: table.Run) -> None:
+    """Only of a run that came to its end: the file is also the mark of that."""
+    from datetime import UTC, datetime
+
+    from muster import subject
+    from muster.report import commented_yaml, conformance
+
+    scheduler, configuration = subject.choose(args.scheduler)
+    claim = conformance.Claim(
+        args.scheduler, configuration, scheduler.claims(configuration), args.operator, args.client
+    )
+    made = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    found = conformance.report([(result, "") for result in run.results], claim, run.environment, made)
+    (run.directory / conformance.FILE).write_text(commented_yaml.write(found), encoding="utf-8")

@@ -1,0 +1,111 @@
+"""The table as data: a column for each ConformanceReport, a row for each behaviour that one of them knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from muster.catalogue import in_order
+from muster.errors import HarnessError
+from muster.report.conformance import FILE, PROFILES, UNSTABLE
+from muster.report.conformance_format import KIND, ConformanceReport, Judgement
+from muster.verdicts import Verdict
+
+_ORDER = (*PROFILES.values(), "")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One scheduler, and the directory that its evidence is in."""
+
+    report: ConformanceReport
+    directory: str
+
+    @property
+    def title(self) -> str:
+        return self.report.implementation.name
+
+    @property
+    def version(self) -> str:
+        return self.report.implementation.version
+
+    def cell(self, id_: str) -> Judgement | None:
+        return next((one for one in self.report.behaviours if one.id == id_), None)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One behaviour."""
+
+    id: str
+    title: str
+    level: str
+    profile: str
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Columns in the order in which they were asked for, rows by profile."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    command: str  # that made it
+
+    def of_profile(self, profile: str) -> list[Row]:
+        return [row for row in self.rows if row.profile == profile]
+
+    @property
+    def profiles(self) -> list[str]:
+        return [profile for profile in _ORDER if self.of_profile(profile)]
+
+
+def read(directory: Path, names: Sequence[str], command: str) -> Matrix:
+    """The matrix of the columns below a directory, those that are there."""
+    columns = [Column(_report(directory / name / FILE), name) for name in names if (directory / name / FILE).exists()]
+    known: dict[str, Row] = {}
+    for column in columns:
+        for one in column.report.behaviours:
+            known.setdefault(one.id, Row(one.id, one.title, one.level, one.profile))
+    rows = sorted(known.values(), key=lambda row: (_ORDER.index(row.profile), in_order(row.id)))
+    return Matrix(columns, rows, command)
+
+
+def _report(file: Path) -> ConformanceReport:
+    try:
+        found: Any = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        return msgspec.convert(found, ConformanceReport)
+    except (OSError, ValueError, yaml.YAMLError) as trouble:
+        raise HarnessError(f"{file} is no {KIND}: {trouble}") from None
+
+
+def words(cell: Judgement | None) -> str:
+    """What a cell says: the verdict, and how often where it was not always the same or not good."""
+    if cell is None:
+        return ""
+    if cell.verdict in (Verdict.FAILED, UNSTABLE):
+        passed, judged = cell.runs.get("passed", 0), sum(cell.runs.values())
+        return f"{cell.verdict} {passed}/{judged}"
+    return cell.verdict
+
+
+def as_json(matrix: Matrix) -> bytes:
+    """For machines: who, and the verdict of every cell."""
+    columns = [
+        {
+            "scheduler": column.title,
+            "version": column.version,
+            "digest": column.report.implementation.digest,
+            "kubernetes": column.report.cluster.kubernetes,
+            "report": f"{column.directory}/{FILE}",
+            "cells": {one.id: {"verdict": one.verdict, "runs": one.runs} for one in column.report.behaviours},
+        }
+        for column in matrix.columns
+    ]
+    rows = [{"id": row.id, "title": row.title, "level": row.level, "profile": row.profile} for row in matrix.rows]
+    whole = {"command": matrix.command, "behaviours": rows, "schedulers": columns}
+    return msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"

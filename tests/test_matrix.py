@@ -1,0 +1,108 @@
+"""The matrix: columns from reports, runs that are taken up again, pages that nothing can break out of."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from muster.cli import main
+from muster.matrix import columns, markdown, page
+from muster.report import commented_yaml, conformance
+from muster.report.conformance import FILE, Claim
+from muster.report.results import Result, append_result
+from muster.verdicts import Verdict
+
+HOSTILE = '<script>alert(1)</script> | "quoted" &amp;'
+
+
+class Runs:
+    """Stands for `muster run`: writes what it is told to have seen, and remembers how it was called."""
+
+    def __init__(self, *, red: Sequence[str] = (), dies: bool = False) -> None:
+        self.calls: list[list[str]] = []
+        self._red, self._dies = set(red), dies
+
+    def __call__(self, command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        self.calls.append(command)
+        results = Path(command[command.index("--results") + 1])
+        results.mkdir(parents=True)
+        rounds = int(command[command.index("--repeat") + 1])
+        ids = command[command.index("--only") + 1].split(",") if "--only" in command else ["PRE-01", "PRE-02"]
+        for id_ in ids:
+            for turn in range(1, rounds + 1):
+                verdict = Verdict.FAILED if id_ in self._red else Verdict.PASSED
+                append_result(results, Result(id_, "must", ["preemption"], HOSTILE, verdict, turn, message=HOSTILE))
+        if self._dies:
+            return subprocess.CompletedProcess(command, 2)
+        (results / FILE).write_text("done")
+        return subprocess.CompletedProcess(command, 1 if self._red else 0)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
+    made = Runs(red=["PRE-02"])
+    monkeypatch.setattr(subprocess, "run", made)
+    return made
+
+
+def test_red_cells_are_judged_again_and_finished_columns_are_left_alone(
+    runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["matrix", "kube-scheduler", "volcano:preempt", "--directory", str(tmp_path)]
+    assert main(asked) == 0
+    assert [call[call.index("--repeat") + 1] for call in runs.calls] == ["2", "3", "2", "3"]
+    again = runs.calls[1]
+    assert again[again.index("--only") + 1] == "PRE-02"
+    assert capsys.readouterr().out == f"{tmp_path / 'matrix.html'}\n"
+    assert "| PRE-02 |" in (tmp_path / "matrix.md").read_text()
+    assert "✘ 0/5" in (tmp_path / "matrix.md").read_text()
+    assert main(asked) == 0
+    assert len(runs.calls) == 4
+
+
+def test_an_interrupted_run_is_taken_up_from_its_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", Runs(dies=True))
+    asked = ["matrix", "kube-scheduler", "--directory", str(tmp_path)]
+    assert main(asked) == 2
+    assert not (tmp_path / "kube-scheduler" / FILE).exists()
+    monkeypatch.setattr(subprocess, "run", Runs())
+    assert main(asked) == 0
+    cell = columns.read(tmp_path, ["kube-scheduler"], "").columns[0].cell("PRE-01")
+    assert cell is not None
+    assert cell.runs == {"passed": 2}
+
+
+def test_unknown_schedulers_and_odd_numbers_are_refused_before_anything_runs(
+    runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["matrix", "nobody", "--directory", str(tmp_path)]) == 64
+    assert "unknown scheduler 'nobody'" in capsys.readouterr().err
+    assert main(["matrix", "reference", "--repeat", "0", "--directory", str(tmp_path)]) == 64
+    assert "--repeat 0" in capsys.readouterr().err
+    assert runs.calls == []
+
+
+def test_a_column_that_is_no_report_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "reference").mkdir()
+    (tmp_path / "reference" / FILE).write_text("kind: [")
+    assert main(["matrix", "reference", "--directory", str(tmp_path)]) == 2
+    assert f"{tmp_path / 'reference' / FILE} is no ConformanceReport" in capsys.readouterr().err
+
+
+def test_foreign_words_stay_words(tmp_path: Path) -> None:
+    results = [Result("PRE-01", "must", ["preemption"], HOSTILE, Verdict.FAILED, message=HOSTILE)]
+    report = conformance.report([(one, "first/") for one in results], Claim(HOSTILE, "x", {}), {}, "then")
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / FILE).write_text(commented_yaml.write(report))
+    matrix = columns.read(tmp_path, ["odd"], HOSTILE)
+    text = page.write(matrix)
+    assert text.count("<script>") == 1
+    assert "alert(1)" in text
+    links = set(re.findall(r'href="#([^"]+)"', text))
+    assert links <= set(re.findall(r'id="([^"]+)"', text))
+    row = next(line for line in markdown.write(matrix).split("\n") if line.startswith("| PRE-01"))
+    assert len(re.findall(r"(?<!\\)\|", row)) == 4
