@@ -69,10 +69,10 @@ def test_a_refused_binding_goes_back_to_what_was_seen_and_waits(scene: Scene) ->
 
 def test_a_nomination_is_not_undone_by_older_events(scene: Scene) -> None:
     scene.beliefs.saw(POD, 5)
-    scene.beliefs.nominated("u", "n")
+    turn = scene.beliefs.nominated("u", "n")
     scene.beliefs.saw(POD, 6)
     assert scene.pod.nominated == "n"
-    scene.beliefs.nomination_written("u", 8)
+    scene.beliefs.nomination_written("u", turn, 8)
     scene.beliefs.saw(POD, 7)
     assert scene.pod.nominated == "n"
     scene.beliefs.saw(POD, 9)  # newer than ours, and somebody has cleared it
@@ -81,10 +81,23 @@ def test_a_nomination_is_not_undone_by_older_events(scene: Scene) -> None:
 
 def test_an_answer_may_come_after_its_event(scene: Scene) -> None:
     scene.beliefs.saw(POD, 5)
-    scene.beliefs.nominated("u", "n")
+    turn = scene.beliefs.nominated("u", "n")
     scene.beliefs.saw(replace(POD, nominated="n"), 8)
     scene.beliefs.saw(POD, 9)
-    scene.beliefs.nomination_written("u", 8)
+    scene.beliefs.nomination_written("u", turn, 8)
+    assert scene.pod.nominated == ""
+
+
+def test_the_answer_to_an_older_nomination_confirms_nothing(scene: Scene) -> None:
+    scene.beliefs.saw(POD, 5)
+    first, second = scene.beliefs.nominated("u", "n"), scene.beliefs.nominated("u", "m")
+    scene.beliefs.nomination_written("u", first, 6)
+    scene.beliefs.saw(replace(POD, nominated="n"), 6)
+    scene.beliefs.not_nominated("u", first)
+    assert scene.pod.nominated == "m"
+    scene.beliefs.nomination_written("u", second, 7)
+    scene.beliefs.saw(replace(POD, nominated="m"), 7)
+    scene.beliefs.saw(POD, 8)
     assert scene.pod.nominated == ""
 
 
@@ -102,8 +115,9 @@ def test_leaving_counts_at_once_and_can_be_taken_back(scene: Scene) -> None:
 def test_what_is_gone_stays_gone(scene: Scene) -> None:
     scene.beliefs.saw(POD, 5)
     scene.beliefs.lost("u")
-    for late in (scene.beliefs.leaving, scene.beliefs.not_nominated, scene.beliefs.forgiven, scene.beliefs.not_bound):
+    for late in (scene.beliefs.leaving, scene.beliefs.forgiven, scene.beliefs.not_bound):
         late("u")
+    scene.beliefs.not_nominated("u", scene.beliefs.nominated("u", "n"))
     assert not scene.cluster.pods
 
 
@@ -127,13 +141,26 @@ def member(uid: str, phase: str) -> ApiPod:
 def test_a_phase_that_is_being_written_is_not_undone_by_older_events(scene: Scene) -> None:
     key = ("ns", "g")
     scene.groups.saw(VOLCANO, ADDED, group(5))
-    scene.groups.writing(scene.cluster.groups[key], "Inqueue", Counts())
+    wrote = scene.groups.writing(scene.cluster.groups[key], "Inqueue", Counts())
     scene.groups.saw(VOLCANO, MODIFIED, group(6))
     assert scene.cluster.groups[key].phase == "Inqueue"
-    scene.groups.written(key, 8)
+    scene.groups.written(key, wrote, 8)
     scene.groups.saw(VOLCANO, MODIFIED, group(7))
     assert scene.cluster.groups[key].phase == "Inqueue"
     scene.groups.saw(VOLCANO, MODIFIED, group(9))
+    assert scene.cluster.groups[key].phase == ""
+
+
+def test_the_answer_to_an_older_status_confirms_nothing(scene: Scene) -> None:
+    key = ("ns", "g")
+    scene.groups.saw(VOLCANO, ADDED, group(5))
+    first = scene.groups.writing(scene.cluster.groups[key], "Inqueue", Counts())
+    second = scene.groups.writing(scene.cluster.groups[key], "Running", Counts())
+    scene.groups.written(key, first, 6)
+    scene.groups.saw(VOLCANO, MODIFIED, group(6))
+    scene.groups.not_written(key, first)
+    assert scene.cluster.groups[key].phase == "Running"
+    scene.groups.not_written(key, second)
     assert scene.cluster.groups[key].phase == ""
 
 

@@ -22,6 +22,7 @@ class _Belief:
     leaving: bool = False
     nominated: str | None = None
     nominated_by: int | None = None  # the version that the write returned; None while it is under way
+    turn: int = 0  # of the newest nomination: the answer to an older one confirms nothing
     problem: str = ""
 
     def now(self) -> Pod:
@@ -95,19 +96,26 @@ class Beliefs:
             belief.leaving = False
             self._tell(belief)
 
-    def nominated(self, uid: str, node: str) -> None:
-        if belief := self._known.get(uid):
-            belief.nominated, belief.nominated_by = node, None
-            self._tell(belief)
+    def nominated(self, uid: str, node: str) -> int:
+        """The turn by which this nomination is told from others."""
+        belief = self._known.get(uid)
+        if belief is None:
+            return 0
+        belief.nominated, belief.nominated_by = node, None
+        belief.turn += 1
+        self._tell(belief)
+        return belief.turn
 
-    def nomination_written(self, uid: str, version: int) -> None:
-        if belief := self._known.get(uid):
+    def nomination_written(self, uid: str, turn: int, version: int) -> None:
+        belief = self._known.get(uid)
+        if belief and belief.turn == turn:
             belief.nominated_by = version
             belief.confirm()
             self._tell(belief)
 
-    def not_nominated(self, uid: str) -> None:
-        if belief := self._known.get(uid):
+    def not_nominated(self, uid: str, turn: int) -> None:
+        belief = self._known.get(uid)
+        if belief and belief.turn == turn:
             belief.nominated, belief.nominated_by = None, None
             self._tell(belief)
 

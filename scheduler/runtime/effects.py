@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import TypeVar
 
 from scheduler.client import ApiError, Client, Unreachable
@@ -17,6 +18,7 @@ from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Repor
 from scheduler.core.model import Pod
 from scheduler.runtime import writes
 from scheduler.runtime.events import Events, to_group, to_pod
+from scheduler.runtime.groups import Written
 from scheduler.runtime.metrics import Metrics
 from scheduler.runtime.reading import waits_because
 from scheduler.runtime.world import World
@@ -56,9 +58,9 @@ class Effects:
                 self._world.beliefs.leaving(pod.uid)
                 self._run("release", pod.uid, self._release(action), self._later(pod, self._world.beliefs.not_leaving))
             case Nominate(pod, node):
-                self._world.beliefs.nominated(pod.uid, node)
-                undo = self._later(pod, self._world.beliefs.not_nominated)
-                self._run("nominate", pod.uid, self._nominate(action), undo)
+                turn = self._world.beliefs.nominated(pod.uid, node)
+                undo = self._later(pod, partial(self._world.beliefs.not_nominated, turn=turn))
+                self._run("nominate", pod.uid, self._nominate(action, turn), undo)
             case Report(pod, message):
                 if self._told(pod) == message:
                     return False
@@ -70,10 +72,10 @@ class Effects:
             case SetGroupPhase(group, phase, counts):
                 if (group.phase, group.counts) == (phase, counts):
                     return False
-                self._world.groups.writing(group, phase, counts)
-                key = group.key
-                undo_group = self._world.groups.not_written
-                self._run("group", key, self._group(action), lambda _: self._after_pause(key, undo_group))
+                groups, key = self._world.groups, group.key
+                wrote = groups.writing(group, phase, counts)
+                undo_group = partial(groups.not_written, wrote=wrote)
+                self._run("group", key, self._group(action, wrote), lambda _: self._after_pause(key, undo_group))
         return True
 
     def _forget(self, uid: str) -> None:
@@ -160,9 +162,9 @@ class Effects:
             if not refusal.is_missing:
                 raise
 
-    async def _nominate(self, action: Nominate) -> None:
+    async def _nominate(self, action: Nominate, turn: int) -> None:
         version = await writes.nominate(self._client, action.pod, action.node)
-        self._world.beliefs.nomination_written(action.pod.uid, version)
+        self._world.beliefs.nomination_written(action.pod.uid, turn, version)
 
     def _say(self, pod: Pod) -> None:
         message = self._said[pod.uid]
@@ -185,10 +187,10 @@ class Effects:
             await writes.say_why_it_waits(self._events.client, pod, message)
         self._events.failed(to_pod(pod), by=pod.scheduler, reason="FailedScheduling", note=message)
 
-    async def _group(self, action: SetGroupPhase) -> None:
+    async def _group(self, action: SetGroupPhase, wrote: Written) -> None:
         group, groups = action.group, self._world.groups
         status = writes.group_status(action, groups.found(group), groups.scheduled(group.key))
-        groups.written(group.key, await writes.set_group_status(self._client, group, status))
+        groups.written(group.key, wrote, await writes.set_group_status(self._client, group, status))
         if action.message:
             self._events.failed(to_group(group), by=group.kind, reason="Unschedulable", note=action.message)
 

@@ -17,8 +17,10 @@ from scheduler.runtime.objects import ApiPod, Custom, PriorityClass
 from scheduler.runtime.reading import group_of
 
 
-@dataclass(slots=True)
-class _Written:
+@dataclass(slots=True, eq=False)
+class Written:
+    """A status on its way. Several may be, one after the other: each is confirmed by its own answer."""
+
     phase: str
     counts: Counts
     version: int | None = None  # what the write returned; None while it is under way
@@ -32,7 +34,7 @@ class Groups:
         self._cluster = cluster
         self._changed = changed
         self._found: dict[Key, dict[str, Custom]] = defaultdict(dict)  # by kind
-        self._written: dict[Key, _Written] = {}
+        self._written: dict[Key, Written] = {}
         self._phases: dict[Key, dict[str, str]] = defaultdict(dict)  # of the members, by uid
         self._bound: dict[Key, set[str]] = defaultdict(set)
         self._home: dict[str, Key] = {}
@@ -82,18 +84,19 @@ class Groups:
     def found(self, group: Group) -> Custom | None:
         return self._found.get(group.key, {}).get(group.kind)
 
-    def writing(self, group: Group, phase: str, counts: Counts) -> None:
-        self._written[group.key] = _Written(phase, counts)
+    def writing(self, group: Group, phase: str, counts: Counts) -> Written:
+        self._written[group.key] = wrote = Written(phase, counts)
         self._tell(group.key)
+        return wrote
 
-    def written(self, key: Key, version: int) -> None:
-        if wrote := self._written.get(key):
-            wrote.version = version
-            self._tell(key)
-
-    def not_written(self, key: Key) -> None:
-        self._written.pop(key, None)
+    def written(self, key: Key, wrote: Written, version: int) -> None:
+        wrote.version = version
         self._tell(key)
+
+    def not_written(self, key: Key, wrote: Written) -> None:
+        if self._written.get(key) is wrote:
+            del self._written[key]
+            self._tell(key)
 
     def _tell(self, key: Key) -> None:
         kinds = self._found.get(key)
