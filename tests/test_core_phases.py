@@ -32,6 +32,19 @@ def test_a_volcano_group_goes_from_inqueue_to_running_to_completed() -> None:
     assert world.cluster.groups[key("train")].counts == Counts(succeeded=2)
 
 
+@pytest.mark.parametrize(("kind", "phase"), [("volcano", "Running"), ("koordinator", "Scheduled")])
+def test_a_gang_has_started_with_the_plan_that_starts_it_whatever_happens_to_its_members_next(
+    kind: str, phase: str
+) -> None:
+    world = World()
+    world.node("n", 3)
+    world.gang("train", 3, 1, kind=kind)
+    decision = world.step()
+    assert (len(decision.bound), decision.phases) == (3, {"train": phase})
+    world.change("train-1", leaving=True)
+    assert not world.step().released
+
+
 def test_a_koordinator_group_goes_from_pending_to_finished() -> None:
     world = World()
     world.group("train", 1, kind="koordinator")

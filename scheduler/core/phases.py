@@ -1,41 +1,44 @@
 """How a group stands, in the words of its kind. What has ended stays ended.
 
 Volcano: Pending, Inqueue, Running, Completed. Koordinator: Pending, Scheduling, Scheduled, Running, Finished or Failed.
-Inqueue means that the queue takes the gang, and reserves nothing.
+Inqueue means that the queue takes the gang, and reserves nothing. To start a gang is to say so at once: if that had to
+wait for the next plan, a member that is lost in between would make it a gang that never started.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from scheduler.core.actions import Action, Release, SetGroupPhase
 from scheduler.core.admit import refusal_of_group
 from scheduler.core.cluster import Cluster
-from scheduler.core.model import Counts, Group
+from scheduler.core.model import Counts, Group, Key
 from scheduler.core.units import FINISHED, STARTED, counted, has_started, title
 
 
-def phases(cluster: Cluster) -> Iterator[Action]:
-    """What has changed for the groups that something happened to."""
-    for key in sorted(cluster.touched):
+def phases(cluster: Cluster, starting: Collection[Key] = ()) -> Iterator[Action]:
+    """What has changed for the groups that something happened to, and for those that are being started."""
+    for key in sorted(cluster.touched.union(starting)):
         group = cluster.groups.get(key)
         if group is None:
             continue
         counts = cluster.counts.get(key, Counts())
-        phase, message = _phase(group, counts, cluster)
+        starts = key in starting and group.match != "only-waiting"
+        phase, message = _phase(group, counts, cluster, starts=starts)
         if group.phase in FINISHED:
             phase, message = group.phase, ""
         if (phase, counts) != (group.phase, group.counts):
             yield SetGroupPhase(group, phase, counts, message)
-        yield from _abandoned(group, cluster)
+        if not starts:
+            yield from _abandoned(group, cluster)
 
 
-def _phase(group: Group, counts: Counts, cluster: Cluster) -> tuple[str, str]:
+def _phase(group: Group, counts: Counts, cluster: Cluster, *, starts: bool) -> tuple[str, str]:
     members = cluster.members(group.key)
     ended = counts.succeeded + counts.failed
     if ended and not members and (group.phase in STARTED or ended >= group.minimum):
         return _end(group, counts), ""
-    if has_started(group, cluster):
+    if starts or has_started(group, cluster):
         runs = group.kind == "volcano" or counts.running >= group.minimum
         return "Running" if runs else "Scheduled", ""
     if why := refusal_of_group(group, cluster):

@@ -26,8 +26,10 @@ from scheduler.core.victims import Candidates
 def plan(cluster: Cluster, policy: Policy) -> list[Action]:
     """What to do now. Nothing is remembered between two plans: everything follows from the cluster."""
     waiting = units(cluster, policy)
-    decided = Planning(cluster, policy).run(waiting) if waiting else []
-    return [*decided, *phases(cluster)]
+    if not waiting:
+        return list(phases(cluster))
+    planning = Planning(cluster, policy)
+    return [*planning.run(waiting), *phases(cluster, planning.started)]
 
 
 class Planning:
@@ -37,6 +39,7 @@ class Planning:
         self._cluster, self._policy = cluster, policy
         self.draft = Draft(cluster)
         self.actions: list[Action] = []
+        self.started: set[Key] = set()  # the gangs that this plan starts
         self._heads: dict[str, str] = {}  # strict queues, with the one that waits at their head
         self._refused: dict[tuple[object, ...], str] = {}  # what was asked for in vain, and why
         self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
@@ -60,8 +63,9 @@ class Planning:
         if likeness in self._refused:
             self._wait_in_vain(unit, self._refused[likeness])
         elif self._start(unit.members):
-            pass
+            self.started |= {group.key for group in unit.groups}
         elif len(least) < len(unit.members) and self._start(least):
+            self.started |= {group.key for group in unit.groups}
             started = {pod.uid for pod in least}
             for pod in unit.members:
                 if pod.uid not in started:
