@@ -6,6 +6,7 @@ from muster.chronicle.documents import answer_reads, events_in_order, nobody_els
 from muster.chronicle.jobs import job_is, job_went
 from muster.cli.typing import typed
 from muster.errors import BehaviourViolated
+from muster.report.attachments import attach
 from muster.stage import Scene
 from steps.words import sentence
 
@@ -29,6 +30,7 @@ def a_command_is_typed(scene: Scene, docstring: str) -> None:
     client = scene.client()
     answer = client.typed(docstring) if client else typed(docstring, scene.subject.workplace.admin)
     scene.jobs.answer = answer.text
+    attach("answer", answer.text)
     scene.touch()
     if answer.code:
         raise BehaviourViolated(f"wanted   an answer to: {docstring}\nseen     exit code {answer.code}: {answer.text}")

@@ -25,6 +25,7 @@ from muster.chronicle.operators import (
     nothing_made,
     refused_for,
     told_by_environment,
+    warned_of,
     without_group,
 )
 from muster.chronicle.quantities import GPU
@@ -202,6 +203,12 @@ def it_fails_after(scene: Scene, name: str, seconds: int) -> None:
 @then(sentence('nothing of job "{name:Name}" is left'))
 def nothing_of_it_is_left(scene: Scene, name: str) -> None:
     scene.chronicle.stays(nothing_left(name))
+
+
+@then(sentence('a warning about job "{name:Name}" says "{word:Name}", and nothing was made for it'))
+def it_is_warned_about(scene: Scene, name: str, word: str) -> None:
+    scene.chronicle.must(warned_of(name, word))
+    scene.chronicle.stays(nothing_made(name))
 
 
 @then(sentence('job "{name:Name}" is refused for "{field:Name}", and nothing was made for it'))

@@ -1,7 +1,7 @@
-"""Every scenario goes red on a scheduler that is broken in its way: run it on broken ones and keep the score.
+"""Every scenario goes red on a scheduler or an operator that is broken in its way: run it on them and keep the score.
 
     python -m tests.prove                  all mutants, each on the scenarios it is aimed at; writes docs/proof.md
-    python -m tests.prove reference        those that are the reference scheduler with a fault (or kube-scheduler)
+    python -m tests.prove reference        the reference scheduler with a fault (or operator, or kube-scheduler)
     python -m tests.prove one-by-one …     these; what docs/proof.md says of the others stays
     python -m tests.prove --all …          on everything, not only on what they are aimed at
 
@@ -61,8 +61,8 @@ def chosen(names: Sequence[str]) -> list[Mutant]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.prove", description="Run scenarios on broken schedulers.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a mutant, reference or kube-scheduler")
+    parser = argparse.ArgumentParser(prog="python -m tests.prove", description="Run scenarios on what is broken.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a mutant, reference, operator or kube-scheduler")
     parser.add_argument("--all", action="store_true", help="on everything, not only on what they are aimed at")
     given = parser.parse_args()
     mutants = chosen(given.names)

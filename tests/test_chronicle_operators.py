@@ -20,6 +20,7 @@ from muster.chronicle.operators import (
     nothing_made,
     refused_for,
     told_by_environment,
+    warned_of,
     without_group,
 )
 from muster.chronicle.questions import Question, Verdict
@@ -114,6 +115,8 @@ def test_a_member_that_comes_back_without_a_word() -> None:
     tale = JobTale().job("train", "Created", "Running").replica("w", "train").replica("w", "train", uid="second")
     assert verdict(comes_back("train", "w"), tale) is OPEN
     assert verdict(never_was("train", "Restarting"), tale) is YES
+    tale.event("of-train", "PyTorchJobRestarting", "a worker failed", "Warning")
+    assert verdict(comes_back("train", "w"), tale) is YES, "an event says it as well"
 
 
 def test_what_is_left_and_what_never_was() -> None:
@@ -154,6 +157,13 @@ def test_what_a_group_says() -> None:
 def test_a_refusal_names_the_field_twice(condition: str, event: str, kind: str, wanted: Verdict) -> None:
     tale = JobTale().job("wrong", condition).event("of-wrong", "FailedValidation", event, kind)
     assert verdict(refused_for("wrong", "spec.a"), tale) is wanted
+
+
+def test_a_warning_is_about_the_job_and_says_the_word() -> None:
+    tale = JobTale().job("wrong", "Created:").event("of-wrong", "FailedValidation", "Image is undefined", "Warning")
+    assert verdict(warned_of("wrong", "image"), tale) is YES
+    assert verdict(warned_of("wrong", "containers"), tale) is OPEN
+    assert verdict(warned_of("other", "image"), tale) is OPEN
 
 
 def test_the_launcher_comes_after_the_workers() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from muster.cli import main
+from muster.cli import explain, main
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import POD
 from tests.local_scene import Watch, bind, mark, node, phase_is, pod
@@ -72,6 +72,10 @@ def test_why_a_pod_waits(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> Non
         assert main(["explain", "big"]) == 2
         assert "muster: the reference scheduler has no answer: " in capsys.readouterr().err
         beside.unlink()
+        with monkeypatch.context() as patched:
+            patched.setattr(explain, "_PATIENCE", 0.0)
+            assert main(["explain", "big"]) == 2
+        assert "muster: the reference scheduler did not answer within 0 s" in capsys.readouterr().err
 
         bind(api, "small", "n1")
         watch.until(POD, "small", phase_is("Running"))

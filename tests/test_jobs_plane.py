@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from muster.cli import main
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import DEFINITION, EVENT, POD, PRIORITY_CLASS
-from muster.jobs.kinds import PYTORCH, discover
+from muster.jobs import submissions
+from muster.jobs.kinds import MPI, PYTORCH, discover
 from muster.jobs.objects import CONFIG_MAP, DEPLOYMENT, SERVICE
 from tests.local_scene import Watch, bind, is_gone, node, phase_is
 
@@ -89,6 +91,10 @@ def test_without_definitions_nothing_is_created(muster: Muster, api: Api) -> Non
     code, _, err = muster("list")
     assert code == 2
     assert "does not serve PyTorchJob (kubeflow.org/v1) nor MPIJob (kubeflow.org/v1alpha1 or v1)" in err
+    for words in (("get", "a"), ("events", "a"), ("delete", "a"), ("get", "a", "--type=mpi")):
+        code, out, err = muster(*words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "MPIJob (kubeflow.org/v1alpha1 or v1): install the operator" in err
     assert [one["metadata"]["name"] for one in api.list(CONFIG_MAP, "default")["items"]] == ["kube-root-ca.crt"]
 
 
@@ -233,6 +239,75 @@ def test_what_is_there_already_is_not_touched(muster: Muster, api: Api) -> None:
     assert api.get(JOBS, "his", "default")
     assert muster("delete", "his", "his")[0] == 0
     assert api.get(SERVICE, "his-tensorboard", "default")
+
+
+@pytest.mark.usefixtures("served")
+def test_a_name_that_two_jobs_have_needs_a_type(muster: Muster, api: Api) -> None:
+    assert muster("submit", "pytorch", "--name=twin", "--image=i", "true")[0] == 0
+    other = {"apiVersion": "kubeflow.org/v1alpha1", "kind": "MPIJob", "metadata": {"name": "twin"}, "spec": {}}
+    api.post(MPI.resource("v1alpha1").path("default"), other)
+    for words in (("get", "twin"), ("events", "twin"), ("delete", "twin")):
+        code, out, err = muster(*words)
+        assert (code, out) == (64, "")
+        assert "2 training jobs are named 'twin': say which with --type pytorchjob or --type mpijob" in err
+    for kind in ("mpi", "pytorch"):
+        assert muster("delete", "twin", f"--type={kind}")[0] == 0
+
+
+@pytest.mark.usefixtures("served")
+def test_whoever_is_faster_by_a_moment_is_not_touched(
+    muster: Muster, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "late-pytorchjob"}, "data": {"a": "b"}}
+    api.post(CONFIG_MAP.path("default"), theirs)
+    monkeypatch.setattr(submissions, "look_up", lambda *_: None)  # as if it had not been there yet
+    code, out, err = muster("submit", "pytorch", "--name=late", "--image=i", "true")
+    assert (code, out) == (64, "")
+    assert "configmap/late-pytorchjob exists already in namespace default: choose another name" in err
+    assert api.get(CONFIG_MAP, "late-pytorchjob", "default")["data"] == {"a": "b"}
+    api.delete(CONFIG_MAP, "late-pytorchjob", "default")
+
+
+@pytest.mark.usefixtures("served")
+def test_what_cannot_be_taken_back_is_named(muster: Muster, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_rights(*_: object, **__: object) -> None:
+        raise ApiRefused(403, "Forbidden", "you may create, and not delete", "delete it")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Api, "delete", no_rights)
+        code, out, err = muster("submit", "pytorch", "--name=half", "--image=i", "--clean-task-policy=All", "true")
+    assert (code, out) == (2, "")
+    assert err.endswith("it left configmap/half-pytorchjob behind, which could not be removed\n")
+    api.delete(CONFIG_MAP, "half-pytorchjob", "default")
+
+
+@pytest.mark.usefixtures("served")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("submit", "pytorch", "--name=a", "--image=i", "true"),
+        ("get", "a"),
+        ("list",),
+        ("events", "a"),
+        ("delete", "a"),
+        ("top", "node"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_who_may_not_look_is_told_so(
+    words: tuple[str, ...], cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With no name at all, and with one that nobody knows."""
+    known = yaml.safe_load(cluster.client_kubeconfig("admin").read_text())
+    place = 2 if words[0] in ("submit", "top") else 1
+    for user, sentence in (({}, "(403 Forbidden)"), ({"token": "wrong"}, "turns us away: 401 Unauthorized")):
+        known["users"][0]["user"] = user
+        file = tmp_path / "kubeconfig"
+        file.write_text(yaml.safe_dump(known))
+        assert main([*words[:place], "--kubeconfig", str(file), *words[place:]]) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert sentence in err
 
 
 @pytest.mark.usefixtures("served")

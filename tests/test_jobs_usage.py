@@ -31,15 +31,24 @@ BAD = {
     "bad GPUs": ([*SUBMIT, "--gpus=-1", "true"], "argument --gpus: '-1' is not a number from 0 upwards"),
     "no workers": ([*SUBMIT, "--workers=0", "true"], "argument --workers: '0' is not a number from 1 upwards"),
     "bad memory": ([*SUBMIT, "--memory=8GB", "true"], "'8GB' is not a quantity: write 4, 500m or 16Gi"),
+    "bad CPUs": ([*SUBMIT, "--cpu=many", "true"], "argument --cpu: 'many' is not a quantity: write 4, 500m or 16Gi"),
+    "bad retries": ([*SUBMIT, "--retry=x", "true"], "argument --retry: 'x' is not a number from 0 upwards"),
     "bad toleration": ([*SUBMIT, "--toleration=a=b", "true"], "'a=b' is not a toleration: write KEY, KEY=VALUE:EFFECT"),
     "bad effect": ([*SUBMIT, "--toleration=a=b:No", "true"], "there is no effect 'No', only NoSchedule"),
     "bad selector": ([*SUBMIT, "--selector=zone", "true"], "'zone' is not a label: write KEY=VALUE"),
+    "bad label": ([*SUBMIT, "--label=zone", "true"], "'zone' is not a label: write KEY=VALUE"),
     "reserved label": ([*SUBMIT, "--label=release=x", "true"], "the label release says whose pods they are"),
     "bad annotation": ([*SUBMIT, "--annotation=a b=c", "true"], "'a b=c' is not an annotation: write KEY=VALUE"),
     "bad variable": ([*SUBMIT, "--env=1=2", "true"], "'1=2' is not an environment variable: write NAME=VALUE"),
     "bad time": ([*SUBMIT, "--running-timeout=soon", "true"], "'soon' is no length of time: write 90s, 30m or 2h30m"),
     "source alone": ([*SUBMIT, "--sync-source=s", "true"], "--sync-source needs --sync-mode git"),
     "mode alone": ([*SUBMIT, "--sync-mode=git", "true"], "--sync-mode needs --sync-source"),
+    "no repository": (
+        [*SUBMIT, "--sync-mode=git", "--sync-source=///", "true"],
+        "--sync-source '///' names no repository: give its address",
+    ),
+    "unknown mode": ([*SUBMIT, "--sync-mode=ftp", "--sync-source=s", "true"], "invalid choice: 'ftp'"),
+    "unknown cleaning": ([*SUBMIT, "--clean-task-policy=Some", "true"], "invalid choice: 'Some'"),
     "logdir alone": ([*SUBMIT, "--logdir=/x", "true"], "--logdir is for the tensorboard: add --tensorboard"),
     "unquoted command": (
         [*SUBMIT, "python", "a.py", "--epochs", "5"],
@@ -47,8 +56,17 @@ BAD = {
     ),
     "near option": ([*SUBMIT, "--gpu=1", "true"], "muster submit pytorch does not know --gpu=1: did you mean --gpus?"),
     "unknown type": (["get", "a", "--type=tf"], "there is no type 'tf', only pytorchjob and mpijob"),
-    "unknown form": (["list", "-o", "xml"], "invalid choice: 'xml'"),
+    "events of unknown type": (["events", "a", "--type=tf"], "there is no type 'tf', only pytorchjob and mpijob"),
+    "deletion of unknown type": (["delete", "a", "-T", "tf"], "there is no type 'tf', only pytorchjob and mpijob"),
+    "unknown form of a list": (["list", "-o", "xml"], "invalid choice: 'xml'"),
+    "unknown form of a job": (["get", "a", "-o", "xml"], "invalid choice: 'xml' (choose from 'wide', 'json', 'yaml')"),
+    "unknown form of events": (["events", "a", "-o", "wide"], "invalid choice: 'wide' (choose from 'json', 'yaml')"),
+    "unknown form of nodes": (["top", "node", "-o", "wide"], "invalid choice: 'wide' (choose from 'json', 'yaml')"),
+    "nothing to get": (["get"], "required: NAME"),
+    "nothing to tell": (["events"], "required: NAME"),
     "nothing to delete": (["delete"], "required: NAME"),
+    "top of nothing": (["top"], "required: WHAT"),
+    "namespace of nodes": (["top", "node", "-n", "team"], "muster top node does not know -n team"),
     "top of what": (["top", "job"], "invalid choice: 'job' (choose from 'node')"),
 }
 
@@ -78,23 +96,73 @@ def test_no_kubeconfig(
     assert expected in capsys.readouterr().err
 
 
-def test_a_cluster_that_does_not_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, int]:
+    """A kubeconfig, and the port where nobody listens."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
     file = tmp_path / "kubeconfig"
     file.write_text(KUBECONFIG.format(port=port))
     monkeypatch.setenv("KUBECONFIG", str(file))
+    return file, port
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_a_cluster_that_does_not_answer(
+    command: list[str], nobody: tuple[Path, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, port = nobody
+    assert main(command) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"the API server https://127.0.0.1:{port} (context 'here' of {file}) does not answer" in err
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_a_context_that_does_not_exist(
+    command: list[str], nobody: tuple[Path, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command[:1], *command[1:2], "--context=there", *command[2:]]) == 64
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"{nobody[0]} has no context 'there': known are here, bare" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: [", "is not YAML at line 2: mend it, or name another with --kubeconfig"),
+        ("just words", "is not a kubeconfig (no contexts in it)"),
+        ("contexts: []\n", "has no current context: name one with --context (there is none)"),
+        ("contexts: [{name: x}]\ncurrent-context: x\n", "the context 'x' of"),
+        (b"\xff\xfe\x00", "cannot be read"),
+    ],
+)
+def test_a_kubeconfig_that_is_none(
+    text: str | bytes, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert main(["list", "--kubeconfig", str(file)]) == 64
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert sentence in err
+
+
+def test_the_namespace_is_that_of_the_context(nobody: tuple[Path, int]) -> None:
+    assert targets._namespace_of(nobody[0], None) == "team"
+    assert targets._namespace_of(nobody[0], "bare") == "default"
+
+
+def test_who_finds_no_cluster_is_told_of_one_that_is_up(
+    nobody: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(targets, "_running_planes", lambda _: iter([Path("/tmp/muster-1/admin.kubeconfig")]))
     assert main(["list"]) == 2
-    assert (
-        f"the API server https://127.0.0.1:{port} (context 'here' of {file}) does not answer" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(
+        "; muster up is running: export KUBECONFIG=/tmp/muster-1/admin.kubeconfig\n"
     )
-    assert main(["list", "--context=there"]) == 64
-    assert "has no context 'there': known are here, bare" in capsys.readouterr().err
-    assert targets._namespace_of(file, None) == "team"
-    assert targets._namespace_of(file, "bare") == "default"
 
 
 @pytest.mark.parametrize("program", ["/usr/bin/muster", "/site-packages/muster/__main__.py"])

@@ -26,31 +26,46 @@ def pod(name: str, owner: str = "u") -> Pod:
 
 def test_a_job_is_never_looked_at_twice_at_a_time() -> None:
     async def scene() -> None:
-        queue = WorkQueue()
+        queue = WorkQueue(lambda _: False)
         for _ in range(3):
             queue.add(KEY)
-        assert await queue.get() == KEY
+        assert await queue.get(new=False) == KEY
         queue.add(KEY)
         queue.add(OTHER)
-        assert await queue.get() == OTHER
+        assert await queue.get(new=False) == OTHER
         queue.done(KEY)
-        assert await queue.get() == KEY
+        assert await queue.get(new=False) == KEY
+
+    asyncio.run(scene())
+
+
+def test_new_jobs_do_not_queue_behind_the_others() -> None:
+    async def scene() -> None:
+        news = {KEY}
+        queue = WorkQueue(news.__contains__)
+        queue.add(OTHER)
+        queue.add(KEY)
+        assert await queue.get(new=True) == KEY
+        queue.add(KEY)
+        news.clear()
+        queue.done(KEY)
+        assert [await queue.get(new=False) for _ in range(2)] == [OTHER, KEY]
 
     asyncio.run(scene())
 
 
 def test_the_latest_timer_counts() -> None:
     async def scene() -> None:
-        queue = WorkQueue()
+        queue = WorkQueue(lambda _: False)
         queue.add_after(KEY, 3600)
         queue.add_after(KEY, 0)
         async with asyncio.timeout(5):
-            assert await queue.get() == KEY
+            assert await queue.get(new=False) == KEY
         queue.add_after(OTHER, 0)
         queue.cancel(OTHER)
         queue.add_after(KEY, 0.01)
         queue.done(KEY)
-        assert await queue.get() == KEY
+        assert await queue.get(new=False) == KEY
 
     asyncio.run(scene())
 
@@ -86,6 +101,22 @@ def test_what_has_just_been_created_is_not_created_again_for_a_while() -> None:
     assert world.expected_until(KEY, "job-worker-0", 1000.0) is None
     world.pod_changed(ADDED, pod("job-worker-0"))
     assert world.expected_until(KEY, "job-worker-0", 101.0) is None
+
+
+def test_pods_that_were_created_together_wake_their_job_once() -> None:
+    woken: list[JobKey] = []
+    world = World(woken.append)
+    world.job_changed(ADDED, job("5"))
+    assert world.is_new(KEY)
+    for name in ("job-master-0", "job-worker-0"):
+        world.expect(KEY, name, 100.0)
+    assert not world.is_new(KEY)
+    world.pod_changed(ADDED, pod("job-worker-0"))
+    assert woken == [KEY]
+    world.pod_changed(MODIFIED, pod("job-worker-0"))
+    assert woken == [KEY, KEY]
+    world.pod_changed(ADDED, pod("job-master-0"))
+    assert woken == [KEY, KEY, KEY]
 
 
 def test_a_pod_is_read_as_the_api_writes_it() -> None:

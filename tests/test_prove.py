@@ -10,9 +10,6 @@ from muster.suite import suite_root
 from tests.broken import FAULTS, Patch, page
 from tests.broken.mutants import MUTANTS, REFERENCE, Mutant
 
-# What an operator answers for, whatever the scheduler: it would take broken operators, and there are none yet.
-# Nor is a variant aimed at: it is one of the documents over again, with other tools.
-OPERATORS = "jobs"
 # Claimed, and yet not judged anywhere: the reference has no word for it, or the cluster cannot stage it.
 NOT_JUDGED = {"QUE-06", "QUE-15", "QUE-16", "TNT-13"}
 
@@ -20,7 +17,7 @@ NOT_JUDGED = {"QUE-06", "QUE-15", "QUE-16", "TNT-13"}
 def test_every_scenario_is_aimed_at() -> None:
     claims = Reference.claims("default").keys()
     behaviours = read_features(suite_root() / "features").behaviours
-    own = [one for one in behaviours if OPERATORS not in one.capabilities and not one.variants]
+    own = [one for one in behaviours if not one.variants]  # a variant is a document over again, with other tools
     claimed = {one.id for one in own if set(one.capabilities) <= claims}
     assert {one for mutant in MUTANTS for one in mutant.aims} == claimed - NOT_JUDGED
 

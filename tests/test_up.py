@@ -21,6 +21,7 @@ BAD = {
     "no scheduler of that name": (["--scheduler", "nope"], "unknown scheduler 'nope'"),
     "no operator of that name": (["--operator", "nope"], "unknown operator 'nope': choose from reference"),
     "fewer than no nodes": (["--nodes", "-1"], "argument --nodes: '-1' is not a number from 0 upwards"),
+    "fewer than no GPUs": (["--gpus", "-1"], "argument --gpus: '-1' is not a number from 0 upwards"),
     "fewer than no masters": (["--masters", "-1"], "argument --masters: '-1' is not a number from 0 upwards"),
 }
 
@@ -79,4 +80,17 @@ def test_a_job_that_is_submitted_runs(up: subprocess.Popen[str], temporary: Path
     assert "operator   reference" in said
     assert len(said.splitlines()) <= 12
     assert said.endswith("everything is gone: no process, no port, no file left\n")
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.plane
+def test_a_part_that_dies_ends_it_with_its_name(up: subprocess.Popen[str], temporary: Path) -> None:
+    assert up.stdout is not None
+    assert up.stdout.readline().startswith("export KUBECONFIG=")
+    children = Path(f"/proc/{up.pid}/task/{up.pid}/children").read_text().split()
+    (operator,) = [one for one in children if b"scheduler.operator" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    os.kill(int(operator), signal.SIGKILL)
+    _, said = up.communicate(timeout=30)
+    assert up.returncode == 2
+    assert "muster: the operator reference" in said
     assert list(temporary.iterdir()) == []

@@ -35,7 +35,7 @@ Feature: How a job goes on and how it ends
 
   @JOB-03 @must
   Scenario Outline: Whether a lost member comes back is up to the restart policy of its role
-    Source: Kubeflow training-operator 1.9, RestartPolicy: Never fails the job; OnFailure and Always make the replica again; ExitCode does so from 128 on, and below it the failure is permanent; a running pod that is being deleted counts as failed; RunPolicy: backoffLimit is the number of retries before the job has failed.
+    Source: Kubeflow training-operator 1.9, RestartPolicy: Never fails the job; OnFailure and Always make the replica again; ExitCode does so from 128 on, and from 1 to 127 the error is permanent; a running pod that is being deleted counts as failed; RunPolicy: backoffLimit is the number of retries before the job is marked failed, cleanPodPolicy None keeps its pods.
     Given a node with 2 GPUs
     When a PyTorch job "train" of 1 master and 1 worker is created with:
       | Worker.restartPolicy | <policy> |
@@ -85,7 +85,7 @@ Feature: How a job goes on and how it ends
 
   @JOB-05 @must
   Scenario: Time limits and pauses are kept
-    Source: Kubeflow training-operator 1.9, RunPolicy: ttlSecondsAfterFinished is how long a job that is over is kept, activeDeadlineSeconds how long it may be active, suspend takes its pods away until it is set back; startTime begins anew then.
+    Source: Kubeflow training-operator 1.9, RunPolicy: ttlSecondsAfterFinished is how long a job that is over is kept, activeDeadlineSeconds how long it may be active, suspend takes its pods away until it is set back, and resets startTime.
     Given a node with 8 GPUs
     # a job that is over is kept for as long as it is to be
     When a PyTorch job "brief" of 1 master and 1 worker is created with:
@@ -122,7 +122,6 @@ Feature: How a job goes on and how it ends
   Scenario: An operator that is killed and started again changes nothing
     Source: Kubernetes documentation, Controllers: the desired and the actual state are in the API, so that a controller may fail at any time and another goes on.
     Given a node with 8 GPUs
-    # killed at every turn of a job's life
     When a PyTorch job "steady" of 1 master and 3 workers is created
     And the operator is killed as soon as "steady-master-0" is there, and started again
     Then job "steady" is Running
@@ -134,7 +133,11 @@ Feature: How a job goes on and how it ends
     And job "steady" was never Restarting
     And job "steady" tells when it was created, when it started and when it ended
     And "steady-master-0", "steady-worker-0", "steady-worker-1", "steady-worker-2" were made once
-    # what was lost while nobody looked is lost all the same
+
+  @JOB-13 @should
+  Scenario: What was lost while the operator was away is lost all the same
+    Source: Kubernetes documentation, Controllers: a controller compares states and need not have seen what happened between them; the Job controller of Kubernetes keeps finalizers on its pods for this. Our opinion: the restart policy holds for a member that nobody saw go, too.
+    Given a node with 4 GPUs
     When a PyTorch job "bereft" of 1 master and 1 worker is created
     And a PyTorch job "supple" of 1 master and 1 worker is created with:
       | Worker.restartPolicy | OnFailure |

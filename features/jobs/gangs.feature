@@ -35,7 +35,7 @@ Feature: Jobs whose pods belong together
 
   @JOB-07 @must
   Scenario: An MPI job is launched when its workers are ready, and fails with them
-    Source: Kubeflow mpi-operator 0.2, v1alpha1: the launcher is made when all workers are ready and has no resources of theirs; Kubeflow training-operator 1.9, MPIJob: the launcher's end is the job's, and with restart policy Never a lost worker fails it.
+    Source: Kubeflow mpi-operator 0.2, v1alpha1: the launcher is made when all workers are ready, with no resources of theirs, and its end is the job's; Arena, priority and preemption for MPIJob: a job whose worker is taken away has failed; Kubeflow training-operator 1.9, MPIJob: a failed worker fails the job unless its policy is ExitCode.
     Given a node with 2 GPUs
     When an MPI job "horovod" of 3 workers is created
     Then at least 2 pods of the gang "horovod" run, and the others wait

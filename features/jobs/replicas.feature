@@ -7,7 +7,7 @@ Feature: What an operator makes of a job
 
   @JOB-01 @must
   Scenario: Every replica has its name, its labels and what it needs to find the others
-    Source: Kubeflow training-operator 1.9, PyTorchJob: pods and services <job>-<role>-<index>, labels training.kubeflow.org/*, MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK in every replica; Arena lists pods by the labels of the operators before it.
+    Source: Kubeflow training-operator 1.7 and 1.9, PyTorchJob: pods and services <job>-<role>-<index>, labels training.kubeflow.org/operator-name, job-name, replica-type, replica-index and, on the master, job-role; MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK in every replica.
     Given a node with 5 GPUs
     When a PyTorch job "train" of 1 master and 2 workers is created
     And a PyTorch job "other" of 1 master and 1 worker is created
@@ -20,13 +20,8 @@ Feature: What an operator makes of a job
       | train-worker-1 | train                          | worker                             | 1                                   | pytorchjob-controller               |
       | other-worker-0 | other                          | worker                             | 0                                   | pytorchjob-controller               |
     And these labels are carried:
-      | pod            | group-name   | pytorch-job-name | pytorch-replica-type | pytorch-replica-index |
-      | train-master-0 | kubeflow.org | train            | master               | 0                     |
-      | train-worker-1 | kubeflow.org | train            | worker               | 1                     |
-      | other-master-0 | kubeflow.org | other            | master               | 0                     |
-    And these labels are carried:
-      | pod            | training.kubeflow.org/job-role | job-role |
-      | train-master-0 | master                         | master   |
+      | pod            | training.kubeflow.org/job-role |
+      | train-master-0 | master                         |
     And the processes of job "train" find in their environment:
       | pod            | MASTER_ADDR    | MASTER_PORT | WORLD_SIZE | RANK |
       | train-master-0 | train-master-0 | 23456       | 3          | 0    |
@@ -35,6 +30,22 @@ Feature: What an operator makes of a job
     And the processes of job "other" find in their environment:
       | pod            | MASTER_ADDR    | MASTER_PORT | WORLD_SIZE | RANK |
       | other-worker-0 | other-master-0 | 23456       | 2          | 1    |
+
+  @JOB-11 @should
+  Scenario: Whoever looks for pods by the labels of earlier operators finds them
+    Source: Kubeflow pytorch-operator 1.0: labels group-name, pytorch-job-name, pytorch-replica-type, pytorch-replica-index and, on the master, job-role; Arena 0.15.5 takes either these or training.kubeflow.org/*. Our opinion: both, for the clients of either time.
+    Given a node with 5 GPUs
+    When a PyTorch job "train" of 1 master and 2 workers is created
+    And a PyTorch job "other" of 1 master and 1 worker is created
+    Then these labels are carried:
+      | pod            | group-name   | pytorch-job-name | pytorch-replica-type | pytorch-replica-index |
+      | train-master-0 | kubeflow.org | train            | master               | 0                     |
+      | train-worker-1 | kubeflow.org | train            | worker               | 1                     |
+      | other-master-0 | kubeflow.org | other            | master               | 0                     |
+    And these labels are carried:
+      | pod            | job-role |
+      | train-master-0 | master   |
+      | other-master-0 | master   |
 
   @JOB-08 @must
   Scenario: With a job goes all that was made for it
@@ -51,8 +62,24 @@ Feature: What an operator makes of a job
     And job "stays" is Running
 
   @JOB-09 @must
-  Scenario Outline: A job that cannot be carried out says which field is wrong
-    Source: Kubeflow training-operator 1.7, PyTorchJob: a job that fails validation is told so by a Warning event and gets no pods; Kubernetes API conventions: conditions tell a machine what events tell a person.
+  Scenario Outline: A job that cannot be carried out is warned about, and gets nothing
+    Source: Kubeflow training-operator 1.7, ValidateV1PyTorchJob: a role without containers, a container without an image and an unknown role are told by a Warning event on the job, and no pods are made (from 1.8 on an admission webhook refuses such a job).
+    Given a node with 4 GPUs
+    When a PyTorch job "wrong" of 1 master and 1 worker is created with:
+      | <setting> | <value> |
+    And a PyTorch job "right" of 1 master and 1 worker is created
+    Then a warning about job "wrong" says "<word>", and nothing was made for it
+    And job "right" is Running
+
+    Examples:
+      | setting                         | value             | word       |
+      | Worker.template.spec.containers | []                | containers |
+      | Worker.template.spec.containers | [{name: pytorch}] | image      |
+      | Chief                           | {replicas: 1}     | Chief      |
+
+  @JOB-12 @should
+  Scenario Outline: A job that cannot be carried out says in its status which field is wrong
+    Source: Kubernetes API conventions: conditions expose what clients need to know, events alert people, numbers are checked for their bounds; Kubeflow pytorch-operator 1.0: a spec that cannot be read is a Failed condition and a Warning event. Our opinion: so is every other mistake, with the field's path.
     Given a node with 4 GPUs
     When a PyTorch job "wrong" of 1 master and 1 worker is created with:
       | <setting> | <value> |

@@ -13,7 +13,7 @@ import msgspec
 from muster.chronicle.history import History
 from muster.chronicle.jobs import states
 from muster.chronicle.lifelines import PodLife
-from muster.chronicle.objects import Thing
+from muster.chronicle.objects import Event, Thing
 from muster.chronicle.quantities import GPU
 from muster.chronicle.questions import Answer, Fact, Question, Verdict, all_of, always
 from muster.chronicle.records import Record
@@ -109,17 +109,24 @@ def told_by_environment(job: str, table: Rows) -> Question:
 
 
 def comes_back(job: str, pod: str) -> Question:
-    """A lost member is made again, once, and the job says in between that it is restarting."""
+    """A lost member is made again, once, and the job says in between that it is restarting.
+
+    By a condition or by an event: an operator that finds the master running in the same look may put the one condition
+    over the other at once.
+    """
 
     def ask(history: History) -> Answer:
         known, told = lives(history, pod), states(history, job)
+        reasons = [event.reason for event in _events_about(history, job)]
+        said = "Restarting" in told or any(reason.endswith("Restarting") for reason in reasons)
         seen = f"{len(known)} pods {pod} so far; job {job}: {' → '.join(told)}"
         if len(known) > 2 or (told and told[-1] in ("Failed", "Succeeded")):
             return Answer(Verdict.NO, seen)
         there = len(known) == 2 and known[-1].deleting is None
-        return Answer(Verdict.YES if there and "Restarting" in told and told[-1] == "Running" else Verdict.OPEN, seen)
+        seen = seen if said else f"{seen}; of a restart nothing is said"
+        return Answer(Verdict.YES if there and said and told[-1:] == ["Running"] else Verdict.OPEN, seen)
 
-    return Question(f"a second pod {pod}, and job {job} Restarting, then Running", ask, (pod,))
+    return Question(f"a second pod {pod}, and job {job} restarting, then Running", ask, (pod,))
 
 
 def made_once(pods: Iterable[str]) -> Question:
@@ -155,18 +162,24 @@ def nothing_left(job: str) -> Question:
     return Question(f"nothing of job {job} left", ask)
 
 
+def warned_of(job: str, word: str) -> Question:
+    """A warning about the job contains this word, in whatever letters."""
+
+    def ask(history: History) -> Answer:
+        warned = _warnings(history, job)
+        found = any(word.lower() in text.lower() for text in warned)
+        return Answer(Verdict.YES if found else Verdict.OPEN, f"warnings: {'; '.join(warned) or 'none'}")
+
+    return Question(f"a warning about job {job} that says {word}", ask)
+
+
 def refused_for(job: str, field: str) -> Question:
     """A condition and a warning, both about the job, name the field that is wrong."""
 
     def ask(history: History) -> Answer:
         known = [record.object for record in records_of(history, job) if isinstance(record.object, Thing)]
         said = [one.get("message", "") for one in known[-1].status.get("conditions", [])] if known else []
-        uids = {one.metadata.uid for one in known}
-        warned = [
-            event.message
-            for _, event in history.events()
-            if event.type == "Warning" and event.involved_object.uid in uids
-        ]
+        warned = _warnings(history, job)
         seen = f"conditions: {'; '.join(said) or 'none'}; warnings: {'; '.join(warned) or 'none'}"
         named = all(any(field in text for text in texts) for texts in (said, warned))
         return Answer(Verdict.YES if named else Verdict.OPEN, seen)
@@ -215,6 +228,15 @@ def launched_when_ready(job: str) -> Question:
         return Answer(Verdict.YES, f"the launcher came after {', '.join(life.name for life in workers)}")
 
     return Question(f"a launcher of job {job} after its workers, without a GPU", ask)
+
+
+def _warnings(history: History, job: str) -> list[str]:
+    return [event.message for event in _events_about(history, job) if event.type == "Warning"]
+
+
+def _events_about(history: History, job: str) -> list[Event]:
+    uids = {record.object.metadata.uid for record in records_of(history, job)}
+    return [event for _, event in history.events() if event.involved_object.uid in uids]
 
 
 def _is_failed(history: History, job: str) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -15,6 +16,7 @@ from muster.subject.dialect import Dialect
 from muster.subject.subjects import Workplace, died
 
 DOCUMENTS, TRAINING_OPERATOR = "documents", "training-operator"  # what becomes of a job that loses a member
+_MODULE = "MUSTER_OPERATOR"  # a module and its words to run instead: how scenarios are proven able to fail
 
 
 class Operator(ABC):
@@ -83,7 +85,7 @@ class ReferenceOperator(Operator):
         directory = self.workplace.directory
         flags = ["--kubeconfig", str(self.workplace.admin), "--profile", self.profile]
         flags += ["--gang", self.dialect.gang_words, "--scheduler-name", self.dialect.scheduler_name]
-        argv = [sys.executable, "-m", "scheduler.operator", *flags]
+        argv = [sys.executable, "-m", *os.environ.get(_MODULE, "scheduler.operator").split(), *flags]
         environment = suite.scheduler_environment()
         return Process("operator", argv, directory=directory, log=directory / "operator.log", env=environment)
 

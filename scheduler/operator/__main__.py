@@ -12,6 +12,7 @@ import dataclasses
 import logging
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from scheduler.client import Access, AccessError, Client
@@ -24,13 +25,13 @@ from scheduler.runtime.probes import probes
 
 _USAGE = 64
 _DRAIN_SECONDS = 5.0
-_CONNECTIONS, _EVENT_CONNECTIONS = 32, 2  # events may come later
+_CONNECTIONS, _EVENT_CONNECTIONS = 32, 1  # events may come later
 
 _log = logging.getLogger("scheduler.operator")
 
 
-def main() -> int:
-    options = _options()
+def main(words: Sequence[str] | None = None) -> int:
+    options = _options(words)
     logs.to_stderr()
     profile = dataclasses.replace(PROFILES[options.profile], gang=options.gang, scheduler_name=options.scheduler_name)
     if not options.listen.rpartition(":")[2].isdecimal():
@@ -69,14 +70,14 @@ async def _operate(access: Access, profile: Profile, listen: str) -> None:
         telling.cancel()
 
 
-def _options() -> argparse.Namespace:
+def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scheduler.operator", description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, required=True)
     parser.add_argument("--gang", choices=sorted(DIALECTS), default="none", help="whose PodGroups a gang gets")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="training-operator", help="after a loss")
     parser.add_argument("--scheduler-name", default="", help="for pods whose template names none")
     parser.add_argument("--listen", default="127.0.0.1:0", metavar="HOST:PORT", help="/healthz, /readyz, /metrics")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from scheduler.operator.world import JobKey, World
 from scheduler.runtime.events import Events
 from scheduler.runtime.metrics import Counter, Histogram
 
-_WORKERS = 32
+_WORKERS = {True: 32, False: 4}  # for jobs that are new, and for all others
 _OURS = {"labelSelector": f"{PREFIX}/job-name"}
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Operator:
     def __init__(self, client: Client, events: Events, profile: Profile) -> None:
         dialect = DIALECTS[profile.gang]
         groups = paths.groups(dialect.api_version) if dialect else ""
-        self.queue = WorkQueue()
+        self.queue = WorkQueue(lambda key: self._world.is_new(key))
         self.looks = Histogram("muster_operator_reconcile_seconds", "Time that one look at one job took.")
         self.troubles = Counter("muster_operator_retries_total", "Looks that have to be repeated.")
         self.effects = Effects(client, events, groups)
@@ -65,12 +65,13 @@ class Operator:
             for reflector in self._reflectors:
                 await reflector.synced.wait()
             _log.info("every watch is complete: %d jobs", len(self._world.jobs))
-            for _ in range(_WORKERS):
-                tasks.create_task(self._work())
+            for new, workers in _WORKERS.items():
+                for _ in range(workers):
+                    tasks.create_task(self._work(new=new))
 
-    async def _work(self) -> None:
+    async def _work(self, *, new: bool) -> None:
         while True:
-            key = await self.queue.get()
+            key = await self.queue.get(new=new)
             began = time.monotonic()
             try:
                 await self._look(key)
@@ -121,8 +122,6 @@ class Operator:
             if new:
                 await self._write_status(job, changes)
             raise
-        if new:
-            self.queue.add(key)
 
     async def _write_status(self, job: Job, changes: Sequence[Change]) -> Job:
         for change in changes:

@@ -56,8 +56,10 @@ class World:
 
     def pod_changed(self, event: str, pod: Pod) -> None:
         if key := _changed(self._pods, event, pod):
-            self._expected.get(key, {}).pop(pod.metadata.name, None)
-            self._wake(key)
+            others = self._expected.get(key, {})
+            awaited = others.pop(pod.metadata.name, None) is not None
+            if not (awaited and others):  # the last of those that were created together wakes the job
+                self._wake(key)
 
     def service_changed(self, event: str, service: Service) -> None:
         if key := _changed(self._services, event, service):
@@ -74,6 +76,11 @@ class World:
         """When to stop waiting for a pod that has been created and not been seen; None: create it."""
         moment = self._expected.get(key, {}).get(pod)
         return moment if moment is not None and moment > now else None
+
+    def is_new(self, key: JobKey) -> bool:
+        """Nothing has been done for it yet."""
+        job = self.jobs.get(key)
+        return job is not None and not job.status and key not in self._pods and key not in self._expected
 
     def forget(self, key: JobKey) -> None:
         self._expected.pop(key, None)

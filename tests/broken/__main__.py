@@ -1,13 +1,15 @@
-"""`python -m tests.broken NAME …`: the reference scheduler with one fault; the rest of the line is its own."""
+"""`python -m tests.broken NAME …`: the reference scheduler, or operator, with one fault; the rest is its own."""
 
 from __future__ import annotations
 
 import sys
 
-from scheduler.__main__ import main
-from tests.broken import FAULTS, Patch
+from scheduler.__main__ import main as schedule
+from scheduler.operator.__main__ import main as operate
+from tests.broken import FAULTS, OPERATOR, Patch
 
 if __name__ == "__main__":
     name, *flags = sys.argv[1:]
-    FAULTS[name].breaks(Patch())
-    sys.exit(main(flags))
+    fault = FAULTS[name]
+    fault.breaks(Patch())
+    sys.exit(operate(flags) if fault.part == OPERATOR else schedule(flags))

@@ -1,4 +1,4 @@
-"""What a fault is, and how it gets into the scheduler.
+"""What a fault is, and how it gets into the scheduler or the operator.
 
 The trap: a function that another module has imported by name lives on there. `Patch.function` replaces it wherever the
 scheduler has it, and a patch that hits nothing is a mistake, told at once: a mutant that is not broken proves nothing.
@@ -10,11 +10,14 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import scheduler.__main__
 import scheduler.runtime.service  # the scheduler imports it late; a patch must find it
+
+SCHEDULER, OPERATOR = "scheduler", "operator"
 
 Setter = Callable[[object, str, object], None]
 
@@ -64,17 +67,21 @@ class Fault:
     what: str
     aims: tuple[str, ...]
     breaks: Callable[[Patch], None]
+    part: str  # what it is put into
 
 
 FAULTS: dict[str, Fault] = {}
 
 
-def fault(*aims: str) -> Callable[[Callable[[Patch], None]], Callable[[Patch], None]]:
-    """Register a function as a fault: its name is the fault's, its docstring says how the scheduler is broken."""
+def fault(*aims: str, part: str = SCHEDULER) -> Callable[[Callable[[Patch], None]], Callable[[Patch], None]]:
+    """Register a function as a fault: its name is the fault's, its docstring says what is broken, and how."""
 
     def register(breaks: Callable[[Patch], None]) -> Callable[[Patch], None]:
         name = breaks.__name__.replace("_", "-")
-        FAULTS[name] = Fault(name, (breaks.__doc__ or "").strip(), aims, breaks)
+        FAULTS[name] = Fault(name, (breaks.__doc__ or "").strip(), aims, breaks, part)
         return breaks
 
     return register
+
+
+operator_fault = partial(fault, part=OPERATOR)

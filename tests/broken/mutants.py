@@ -1,7 +1,7 @@
-"""All schedulers that are broken on purpose, each with the scenarios that must notice.
+"""All schedulers and operators that are broken on purpose, each with the scenarios that must notice.
 
-A mutant is the reference scheduler with a fault of this package, or kube-scheduler with a broken configuration
-(tests/mutants/), with a saboteur beside it (tests/saboteur.py), or with both.
+A mutant is the reference scheduler or operator with a fault of this package, or kube-scheduler with a broken
+configuration (tests/mutants/), with a saboteur beside it (tests/saboteur.py), or with both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.broken import FAULTS, Fault
+from tests.broken import FAULTS, OPERATOR, Fault
 
 _TESTS = Path(__file__).resolve().parents[1]
 REFERENCE = "reference"
@@ -20,7 +20,7 @@ KUBE_SCHEDULER = "kube-scheduler"
 
 @dataclass(frozen=True)
 class Mutant:
-    """A scheduler broken on purpose; `kind` is what it would be if it were not."""
+    """A scheduler or an operator broken on purpose; `kind` is what it would be if it were not."""
 
     name: str
     what: str
@@ -31,12 +31,15 @@ class Mutant:
 
     @property
     def scheduler(self) -> str:
+        """The one to run with: a broken operator has the reference scheduler beside it."""
+        if self.kind == OPERATOR:
+            return REFERENCE
         return f"{self.kind}:{self.configuration}" if self.configuration else self.kind
 
 
 def _faulty(fault: Fault) -> Mutant:
-    started_as = {"MUSTER_REFERENCE": f"tests.broken {fault.name}"}
-    return Mutant(fault.name, fault.what, fault.aims, REFERENCE, environment=started_as)
+    kind, variable = (OPERATOR, "MUSTER_OPERATOR") if fault.part == OPERATOR else (REFERENCE, "MUSTER_REFERENCE")
+    return Mutant(fault.name, fault.what, fault.aims, kind, environment={variable: f"tests.broken {fault.name}"})
 
 
 def _sabotaged(name: str, what: str, aims: str, configuration: str = "", sabotage: str = "") -> Mutant:

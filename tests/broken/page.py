@@ -1,4 +1,4 @@
-"""docs/proof.md: which broken schedulers each scenario was red on. What it says can be read back.
+"""docs/proof.md: which broken schedulers and operators each scenario was red on. What it says can be read back.
 
 So a few mutants can be run again without losing what is known of the others.
 """
@@ -32,9 +32,10 @@ def write(mutants: Sequence[Mutant], verdicts: Verdicts) -> str:
     lines = [
         _TITLE,
         "",
-        "Made by `make prove`: the suite on schedulers that are broken on purpose, each in one way, and aimed at the",
-        "scenarios that are there to notice it. A scenario is worth its green only if there is a red in its row. Only",
-        "the verdict *failed* is red; where an aim was missed, the last column says what the verdict was instead.",
+        "Made by `make prove`: the suite on schedulers and operators that are broken on purpose, each in one way, and",
+        "aimed at the scenarios that are there to notice it. A scenario is worth its green only if there is a red in",
+        "its row. Only the verdict *failed* is red; where an aim was missed, the last column says what the verdict was",
+        "instead.",
         "",
         "| behaviour | red on | aimed at in vain |",
         "| --- | --- | --- |",
