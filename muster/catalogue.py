@@ -58,6 +58,7 @@ class Behaviour:
     steps: tuple[Step, ...]
     examples: tuple[Mapping[str, str], ...] = ()
     example_tags: tuple[str, ...] = ()
+    rule: str = ""  # the title of the rule that it stands under
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -180,6 +181,7 @@ def _behaviours(
     *,
     tags: tuple[str, ...],
     background: tuple[dict[str, Any], ...],
+    rule: str = "",
 ) -> Iterator[Behaviour]:
     """The scenarios below a feature or a rule, in order."""
     inherited = (*tags, *_tags(parent))
@@ -187,7 +189,10 @@ def _behaviours(
         if "background" in child:
             background = (*background, *child["background"]["steps"])
         elif "rule" in child:
-            yield from _behaviours(file, feature_title, child["rule"], tags=inherited, background=background)
+            inner = child["rule"]
+            yield from _behaviours(
+                file, feature_title, inner, tags=inherited, background=background, rule=inner["name"]
+            )
         else:
             scenario = child["scenario"]
             yield Behaviour(
@@ -199,6 +204,7 @@ def _behaviours(
                 steps=tuple(_steps(chain(background, scenario["steps"]))),
                 examples=tuple(chain.from_iterable(_rows(table) for table in scenario["examples"])),
                 example_tags=tuple(chain.from_iterable(_tags(table) for table in scenario["examples"])),
+                rule=rule,
             )
 
 

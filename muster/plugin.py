@@ -42,12 +42,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """What `muster run` gives on to pytest; usable by hand in a checkout."""
     group = parser.getgroup("muster", "Muster: does your scheduler pass muster?")
     add = group.addoption
-    add("--muster-cluster", default="local", help="where to run: local (default)")
+    add("--muster-cluster", default="local", help="where to run: local (default), kind or kubeconfig")
+    add("--muster-kind-image", default=None, metavar="IMAGE", help="the node image of kind, a reference or an archive")
+    add("--muster-reuse", action="store_true", help="keep the kind cluster from run to run")
     add("--muster-scheduler", default="reference", help="what is judged")
     add("--muster-operator", default=DEFAULT_OPERATOR, help="who makes pods of jobs")
     add("--muster-client", default=DEFAULT_CLIENT, help="who carries out the commands of the documents")
     add("--muster-kubeconfig", default=None, help="kubeconfig of a cluster that exists already")
     add("--muster-context", default=None, help="context of that kubeconfig")
+    add("--muster-run", default=None, metavar="ID", help="the id of this run on a cluster that exists already")
     add("--muster-keep", action="store_true", help="keep the cluster of a failed scenario for debugging")
     add("--muster-repeat", type=int, default=1, metavar="N", help="run every scenario N times")
     add("--muster-results", default=None, metavar="DIR", help="write results.jsonl, environment.json and Allure files")
@@ -265,7 +268,7 @@ def pytest_bdd_before_scenario(request: pytest.FixtureRequest, scenario: Scenari
 def pytest_bdd_before_step(request: pytest.FixtureRequest, step: BddStep) -> None:
     """A sentence begins; its fixtures count as part of it."""
     if observed := request.node.stash.get(OBSERVED, None):
-        observed.step_begins(step.keyword, step.name, promises=step.type == "then")
+        observed.step_begins(step.keyword, step.name, step.docstring or "", promises=step.type == "then")
     if bridge := request.config.stash.get(BRIDGE, None):
         bridge.start_step(
             f"{step.keyword} {step.name}", step.datatable.raw() if step.datatable else None, step.docstring

@@ -17,4 +17,5 @@ SETTING_UP = _scaled(30)  # a Given becomes true (nodes ready, pods running)
 CANARY = _scaled(15)  # a live scheduler binds a pod that nothing stands against
 API_REQUEST = _scaled(5)  # one request, retries not counted; an API server that has lost its etcd just hangs
 API_TRANSIENT = _scaled(8)  # transient API errors are retried for so long before they become an error
+CLEARING_AWAY = _scaled(20)  # everything of a run on somebody's cluster is gone; namespaces take a few seconds
 QUIET_MINIMUM = 1.0  # "stays so" is never claimed for less than this

@@ -142,9 +142,8 @@ class Sink(Recorder):
     """A recorder without a server."""
 
     def __init__(self) -> None:
-        self.kinds = {}
+        super().__init__(Api(None), ())
         self.history = History("default")
-        self._swap = threading.Lock()
 
 
 def line(change: str, version: int, name: str = "one") -> bytes:
@@ -157,7 +156,7 @@ def line(change: str, version: int, name: str = "one") -> bytes:
 
 def test_replayed_events_are_dropped_and_bookmarks_move_on() -> None:
     sink = Sink()
-    kind = KindRecorder(None, POD, sink)  # type: ignore[arg-type]
+    kind = KindRecorder(Api(None), POD, sink)
     kind._take([line("ADDED", 5), line("MODIFIED", 6)])
     kind._take([line("ADDED", 5), line("MODIFIED", 6), line("MODIFIED", 7)])
     kind._take([line("BOOKMARK", 20)])

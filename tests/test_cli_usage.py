@@ -41,7 +41,8 @@ BAD = {
         "unknown scheduler 'nope': choose from reference, kube-scheduler",
     ),
     "unknown cluster": (["run", "--cluster", "moon"], "invalid choice: 'moon' (choose from"),
-    "cluster to come": (["run", "--cluster", "kind"], "--cluster kind is not available yet: use --cluster local"),
+    "image of kind alone": (["run", "--kind-image", "x"], "--kind-image and --reuse are for --cluster kind"),
+    "reuse by two": (["run", "--cluster", "kind", "--reuse", "--workers", "2"], "--reuse keeps one cluster"),
     "unknown id": (["run", "--only", "PRE-11"], "there is no behaviour PRE-11: did you mean PRE-12, PRE-01?"),
     "unknown tag": (["run", "-m", "mustt"], "-m mustt: there is no such level or capability: did you mean must?"),
     "nothing selected": (["run", "-m", "may"], "no behaviour fits --only, -k and -m together"),
@@ -104,7 +105,7 @@ def test_a_dead_server_is_the_harness_trouble_and_found_at_once(suite: ToySuite)
 @pytest.mark.parametrize(
     ("status", "code", "sentence"),
     [
-        (200, 64, "the cluster answers (Kubernetes v1.99.0), but judging on a cluster that is not Muster's own"),
+        (200, 2, "the API server refused to POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
         (401, 2, "turns us away: 401 Unauthorized; are its credentials still valid?"),
         (500, 2, "turns us away: 500"),
     ],

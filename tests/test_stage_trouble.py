@@ -9,6 +9,7 @@ import pytest
 from muster.chronicle.facts import runs
 from muster.chronicle.preemptions import nobody_preempted
 from muster.chronicle.questions import eventually
+from muster.cluster.local import LocalCluster
 from muster.errors import BehaviourViolated, HarnessError
 from muster.stage import Scene, Stage
 from muster.subject.requests import NodeRequest, PodRequest
@@ -28,7 +29,7 @@ def stage() -> Iterator[Stage]:
 def test_a_killed_component_is_an_error_that_names_it(stage: Stage, component: str) -> None:
     scene = stage.scene("PRE-01")
     scene.add_nodes([NodeRequest("gpu-1", gpus=1)])
-    assert stage.cluster is not None
+    assert isinstance(stage.cluster, LocalCluster)
     stage.cluster.processes[component].kill()
     with pytest.raises(HarnessError, match=f"{component}.*SIGKILL"):
         play(scene, "first")

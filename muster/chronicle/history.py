@@ -19,8 +19,9 @@ KINDS = ("Pod", "Node", "Event")
 class History:
     """The record of one scenario. Read it with `changed` held; the recorder's threads write to it."""
 
-    def __init__(self, namespace: str = "") -> None:
+    def __init__(self, namespace: str = "", *, tolerance: float = 0.0) -> None:
         self.namespace = namespace
+        self.tolerance = tolerance  # seconds by which news of different kinds may overtake each other
         self.began = time.monotonic()
         self.last_stir = self.began  # when a pod last reached a milestone or a node changed, canaries left out
         self.changed = threading.Condition(threading.RLock())
@@ -105,6 +106,13 @@ class History:
         """The newest moment that is known."""
         newest = [records[-1].moment for records in self.records.values() if records]
         return max(newest, default=Moment(0, self.began))
+
+    def surely_before(self, moment: Moment) -> Moment:
+        """What another kind had become by then had become so before; where one order holds, the moment itself."""
+        return Moment(moment.version, moment.at - self.tolerance)
+
+    def surely_after(self, moment: Moment) -> Moment:
+        return Moment(moment.version, moment.at + self.tolerance)
 
     def seconds(self, moment: Moment) -> float:
         """A moment as seconds since the scenario began."""

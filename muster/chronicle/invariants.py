@@ -53,11 +53,11 @@ def no_pod_ignores_a_taint(history: History) -> list[str]:
         node = history.nodes.get(pod.node) if pod.bound else None
         if node is None or pod.bound is None or pod.bound.at < history.began:
             continue
-        looked = _last_look(pod)
+        looked = history.surely_before(_last_look(pod))
         ignored = [
             taint.key
             for taint in _blocking(node.at(looked))
-            if taint in _blocking(node.at(pod.bound)) and not tolerated(taint, pod.pod)
+            if taint in _blocking(node.at(history.surely_after(pod.bound))) and not tolerated(taint, pod.pod)
         ]
         if ignored:
             broken.append(f"{pod.name} was bound to {pod.node} against its taint {', '.join(ignored)}")

@@ -130,7 +130,7 @@ def _could_stay(history: History, victim: PodLife, preemptor: PodLife) -> bool:
 def free_on(history: History, node: str, moment: Moment) -> dict[str, int]:
     """What is left on a node at a moment, the pod bound at that very moment counted as there."""
     life = history.nodes.get(node)
-    free = dict(life.offers_at(moment)) if life else {}
+    free = dict(life.offers_at(history.surely_after(moment))) if life else {}
     for pod in history.pods_and_canaries:
         if pod.node == node and pod.holds_room_at(moment):
             for name, amount in pod.asks.items():

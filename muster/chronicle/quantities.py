@@ -45,5 +45,11 @@ def asked_by(pod: Pod) -> dict[str, int]:
 
 
 def readable(amount: int) -> str:
-    """Thousandths back to what a person writes: 4000 is 4, 500 is 500m."""
-    return str(amount // 1000) if amount % 1000 == 0 else f"{amount}m"
+    """Thousandths back to what a person writes: 4000 is 4, 500 is 500m, and 256Gi is not a number of twelve digits."""
+    if amount % 1000:
+        return f"{amount}m"
+    whole = amount // 1000
+    for suffix in ("Ti", "Gi", "Mi"):
+        if whole and whole % int(_SUFFIXES[suffix]) == 0:
+            return f"{whole // int(_SUFFIXES[suffix])}{suffix}"
+    return str(whole)

@@ -223,6 +223,7 @@ def _queue_of(history: History, life: PodLife, words: Words) -> str:
 
 
 def _limits(history: History, queue: str, moment: Moment, words: Words) -> dict[str, int]:
+    moment = history.surely_after(moment)
     known = _state(history, words.queue_kind.kind, queue, moment) if words.queue_kind else None
     return amounts(words.capability(known)) if known else {}
 

@@ -26,6 +26,7 @@ from muster.errors import HarnessError
 RECORDED = (POD, NODE, EVENT)
 _TYPES: dict[str, type[Object]] = {"Pod": Pod, "Node": Node, "Event": Event}
 _RETRY_AFTER = 0.1  # seconds between two attempts at a server that refuses connections
+_APART = 1e-6  # seconds between two moments that are ordered by arrival
 _IDLE = 150.0  # the API server sends a bookmark about once a minute; longer silence means a dead connection
 
 
@@ -56,8 +57,9 @@ class _Gone(Exception):
 class KindRecorder(threading.Thread):
     """The watch of one kind."""
 
-    def __init__(self, api: Api, resource: Resource, into: Recorder) -> None:
+    def __init__(self, api: Api, resource: Resource, into: Recorder, *, selector: str = "") -> None:
         super().__init__(name=f"record-{resource.plural}", daemon=True)
+        self._selector = {"labelSelector": selector} if selector else {}
         self._api, self._resource, self._into = api, resource, into
         self._decode = msgspec.json.Decoder(_TYPES.get(resource.kind, Thing)).decode
         self._change = msgspec.json.Decoder(_Change).decode
@@ -98,17 +100,20 @@ class KindRecorder(threading.Thread):
                 return  # already closed by the other side
 
     def _list(self, *, after_gap: bool) -> None:
-        listing = msgspec.json.decode(self._api.read(self._resource.path()), type=_List)
+        listing = msgspec.json.decode(self._api.read(self._resource.path(), **self._selector), type=_List)
         version, arrived = int(listing.metadata.resource_version), time.monotonic()
         found: dict[tuple[str, str], Record] = {}
-        for raw in listing.items:
+        for item in listing.items:
+            raw = self._api.own(bytes(item))
+            if raw is None:
+                continue
             one = self._decode(raw)
-            moment = Moment(int(one.metadata.resource_version), arrived)
-            record = Record(self._resource.kind, "MODIFIED", moment, one, bytes(raw))
+            moment = self._into.moment(int(one.metadata.resource_version), arrived)
+            record = Record(self._resource.kind, "MODIFIED", moment, one, raw)
             found[record.key] = record
         unseen = [record for key, record in found.items() if not self._same(self._known.get(key), record)]
         lost = [
-            Record(old.kind, "DELETED", Moment(version, arrived), old.object, old.raw)
+            Record(old.kind, "DELETED", self._into.moment(version, arrived), old.object, old.raw)
             for key, old in self._known.items()
             if key not in found
         ]
@@ -121,10 +126,10 @@ class KindRecorder(threading.Thread):
 
     @staticmethod
     def _same(old: Record | None, new: Record) -> bool:
-        return old is not None and old.moment.version == new.moment.version
+        return old is not None and old.object.metadata.resource_version == new.object.metadata.resource_version
 
     def _watch(self) -> None:
-        query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": str(self.version)}
+        query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": str(self.version), **self._selector}
         try:
             self._response = self._api.stream(self._resource.path(), query, idle=_IDLE)
         except ApiRefused as refusal:
@@ -162,11 +167,14 @@ class KindRecorder(threading.Thread):
             self._into.take(records)
 
     def _recorded(self, change: _Change, arrived: float) -> Record | None:
-        one = self._decode(change.object)
+        raw = self._api.own(bytes(change.object))
+        if raw is None:
+            return None
+        one = self._decode(raw)
         version = int(one.metadata.resource_version)
         if version <= self.version:
             return None  # replayed
-        record = Record(self._resource.kind, change.type, Moment(version, arrived), one, bytes(change.object))
+        record = Record(self._resource.kind, change.type, self._into.moment(version, arrived), one, raw)
         self.version = version
         if change.type == "DELETED":
             self._known.pop(record.key, None)
@@ -195,6 +203,16 @@ class Recorder:
         self.kinds = {resource.kind: KindRecorder(api, resource, self) for resource in resources}
         self.history: History | None = None
         self._swap = threading.Lock()
+        self._newest = 0.0
+        self._ordering = threading.Lock()
+
+    def moment(self, version: int, arrived: float) -> Moment:
+        """By version where versions of all kinds compare, else by arrival: then no two moments are the same."""
+        if self._api.one_order:
+            return Moment(version, arrived)
+        with self._ordering:
+            self._newest = max(arrived, self._newest + _APART)
+            return Moment(0, self._newest)
 
     def start(self) -> Recorder:
         for kind in self.kinds.values():

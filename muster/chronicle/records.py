@@ -12,6 +12,7 @@ class Moment(NamedTuple):
     """A point in a history: the resourceVersion orders, the arrival time (monotonic seconds) measures.
 
     resourceVersions of different kinds compare only where one etcd serves them all: on a cluster that is ours.
+    Elsewhere the version is 0 throughout and the arrival orders, too; within one kind that is the order of versions.
     """
 
     version: int

@@ -72,9 +72,11 @@ def _parser() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
         get,
         list_jobs,
         matrix,
+        rbac,
         report,
         run,
         submit,
+        sweep,
         top,
         up,
     )
@@ -82,7 +84,8 @@ def _parser() -> tuple[_Parser, dict[str, argparse.ArgumentParser]]:
     parser = _Parser(prog="muster", description="Does your scheduler pass muster?")
     parser.add_argument("--version", action="version", version=f"muster {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for module in (run, report, matrix, up, demo, submit, get, list_jobs, top, events, explain, delete, doctor, assets):
+    jobs = (submit, get, list_jobs, top, events, explain, delete)
+    for module in (run, report, matrix, up, demo, *jobs, doctor, sweep, rbac, assets):
         module.add(subparsers)
     return parser, dict(subparsers.choices)
 

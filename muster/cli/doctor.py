@@ -27,13 +27,23 @@ def add(subparsers: Subparsers) -> None:
         "doctor",
         help="show what is found, what is missing, and the command that fixes it",
         description="Show what is found, where and in which version, what is missing, and the command that fixes it. "
-        "Ends with 0 if `muster run` could start at once, otherwise with 1.",
+        "Ends with 0 if `muster run` could start at once, otherwise with 1. With --context or --kubeconfig: the same "
+        "for a run on that cluster, down to each right that it needs there.",
+    )
+    parser.add_argument("--context", metavar="NAME", help="your cluster: a context of your kubeconfig")
+    parser.add_argument("--kubeconfig", type=Path, metavar="FILE", help="a kubeconfig other than yours")
+    parser.add_argument(
+        "--scheduler", default="kube-scheduler", metavar="NAME", help="who is judged there (%(default)s)"
     )
     parser.set_defaults(run=doctor)
 
 
-def doctor(_args: argparse.Namespace) -> int:
+def doctor(args: argparse.Namespace) -> int:
     """Print the tables; 0 if `muster run` could start without fetching or building anything."""
+    if args.context is not None or args.kubeconfig is not None:
+        from muster.cli.house_calls import examine
+
+        return examine(args)
     from muster.assets import CONTROL_PLANE
 
     notes: list[str] = []

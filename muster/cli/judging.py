@@ -18,6 +18,14 @@ from muster.report.results import read_environment, read_results
 from muster.suite import suite_root
 from muster.verdicts import exit_code
 
+# What is needed there in place of a control plane.
+PLANES: dict[str, tuple[str, ...]] = {
+    "kubeconfig": ("kwok",),
+    "kind": ("kind", "kwok"),
+    "k3s": ("kwok",),
+    "container": (),
+}
+
 
 def judge(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> int:
     """Run the behaviours and report; whatever has been proven is kept, also after ctrl-C."""
@@ -49,7 +57,8 @@ def _ensure_binaries(args: argparse.Namespace) -> None:
     scheduler, _ = subject.choose(args.scheduler)
     operator, client = choose_operator(args.operator), choose_client(args.client)
     beside = (*operator.assets, *(client.assets if client else ()))
-    plane = ("kwok",) if args.cluster == "kubeconfig" else (*CONTROL_PLANE, *scheduler.assets)
+    plane = PLANES.get(args.cluster, CONTROL_PLANE)
+    plane = plane if args.cluster == "kubeconfig" else (*plane, *scheduler.assets)
     needed = list(dict.fromkeys((*plane, *beside)))
     ensure(needed, say=lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
 
@@ -66,6 +75,9 @@ def _pytest_arguments(args: argparse.Namespace, behaviours: Sequence[Behaviour],
     ]
     if args.keep:
         arguments.append("--muster-keep")
+    if args.cluster == "kind":
+        arguments += [f"--muster-kind-image={args.kind_image}"] if args.kind_image else []
+        arguments += ["--muster-reuse"] if args.reuse else []
     if args.cluster == "kubeconfig":
         arguments += [f"--muster-kubeconfig={args.kubeconfig}", f"--muster-run={args.run_id}"]
         arguments += [f"--muster-context={args.context}"] if args.context else []

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 REFRESH = 0.25  # seconds between two pictures on a terminal
 SILENCE = 10.0  # seconds without a result after which a line says what is being waited for
 LONGEST_MESSAGE = 65536
+_COLOURS = ("blue", "yellow", "green", "magenta", "cyan", "red")
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Working:
     since: float
     waits_for: str = ""
     waits_since: float = 0.0
+    map: Text | None = None
 
     def __str__(self) -> str:
         waits = f"waits {time.time() - self.waits_since:.0f} s for {self.waits_for}  " if self.waits_for else ""
@@ -120,6 +122,8 @@ class Live:
             case "waits" if worker in self._workers:
                 self._workers[worker].waits_for = _printable(message["text"])
                 self._workers[worker].waits_since = at
+            case "map" if worker in self._workers:
+                self._workers[worker].map = _map(message["nodes"], message["waiting"])
             case "ends":
                 self._workers.pop(worker, None)
 
@@ -146,8 +150,24 @@ class Live:
         bad = sum(result.verdict in (Verdict.FAILED, Verdict.ERROR) for result in self._finished)
         count = f"{len(self._finished)}/{self._planned}  {time.monotonic() - self._started:.0f} s"
         head = Text(count + (f"  {bad} failed or broken" if bad else ""), style="bold")
-        working = [str(each) for _, each in sorted(self._workers.items())] or [self._idle()]
-        return Group(head, *(Text(f"  {line}", overflow="ellipsis", no_wrap=True) for line in working))
+        lines = [Text("  ").append(self._idle())] if not self._workers else []
+        for _, working in sorted(self._workers.items()):
+            lines += [Text(f"  {working}"), *([working.map] if working.map else [])]
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+        return Group(head, *lines)
+
+
+def _map(nodes: list[tuple[str, str]], waiting: int) -> Text:
+    """Cells in the colours of their jobs, dimmed where they are about to be free; counts as they are."""
+    shown = Text("    ")
+    for name, cells in nodes:
+        shown.append(f"{_printable(name)} ", style="dim")
+        for cell in cells:
+            job = "" if "/" in cells or cell == "." else _COLOURS[ord(cell.upper()) % len(_COLOURS)]
+            shown.append(cell, style=f"{job} dim" if cell.islower() and job else job)
+        shown.append("  ")
+    return shown.append(f"{waiting} waiting" if waiting else "")
 
 
 def _printable(text: object) -> str:

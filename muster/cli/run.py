@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-CLUSTERS = ("local", "kind", "k3s", "kubeconfig")
+CLUSTERS = ("local", "container", "kind", "k3s", "kubeconfig")
 
 
 def add(subparsers: Subparsers) -> None:
@@ -40,8 +40,10 @@ def add(subparsers: Subparsers) -> None:
     option("--list", action="store_true", help="show what would be judged, and start nothing")
     option = where.add_argument
     option("--cluster", choices=CLUSTERS, default=None, help="local (default): a control plane of its own, on loopback")
-    option("--context", metavar="NAME", help="a context of your kubeconfig")
+    option("--context", metavar="NAME", help="your cluster: a context of your kubeconfig")
     option("--kubeconfig", type=Path, metavar="FILE", help="a kubeconfig other than yours")
+    option("--kind-image", metavar="IMAGE", help="kind's node image: a reference, or an archive of `make kind-image`")
+    option("--reuse", action="store_true", help="keep the kind cluster from run to run")
     option = how.add_argument
     option("--workers", type=_at_least_one, default=1, metavar="N", help="run N scenarios at a time, on N clusters")
     option("--repeat", type=_at_least_one, default=1, metavar="N", help="run every scenario N times")
@@ -67,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
         sys.stdout.write(listing(behaviours))
         return EXIT_PASSED
-    _check_cluster(args)
+    _check_cluster(args, behaviours)
     if args.timeout_scale is not None:
         if not 0 < args.timeout_scale <= 100:
             raise UsageError(f"--timeout-scale {args.timeout_scale:g}: give a factor between 0 and 100, such as 3")
@@ -98,17 +100,60 @@ def _selected(args: argparse.Namespace) -> Sequence[Behaviour]:
     return behaviours
 
 
-def _check_cluster(args: argparse.Namespace) -> None:
+def _check_cluster(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> None:
     foreign = args.context is not None or args.kubeconfig is not None or args.cluster == "kubeconfig"
     if foreign and args.cluster not in (None, "kubeconfig"):
         raise UsageError(f"--cluster {args.cluster} is made by Muster: leave out --context and --kubeconfig")
     if foreign:
         from muster.cli.preflight import check_kubeconfig
 
-        version = check_kubeconfig(args.kubeconfig, args.context)
-        raise UsageError(
-            f"the cluster answers (Kubernetes {version}), but judging on a cluster that is not Muster's own "
-            "is not available yet: leave out --context and --kubeconfig to run on a local control plane"
-        )
-    if args.cluster not in (None, "local"):
-        raise UsageError(f"--cluster {args.cluster} is not available yet: use --cluster local")
+        check_kubeconfig(args.kubeconfig, args.context)
+        _check_foreign(args, behaviours)
+        return
+    if args.cluster == "kind":
+        _check_kind(args)
+        return
+    if args.kind_image or args.reuse:
+        raise UsageError("--kind-image and --reuse are for --cluster kind")
+    if args.cluster in ("container", "k3s"):
+        _check_engine(args.cluster)
+
+
+def _check_engine(cluster: str) -> None:
+    """An engine that answers and, where it cannot be pulled, the image, before the first scenario asks for them."""
+    from muster.cluster import container, container_engine
+
+    if cluster == "container":
+        container.engine_with_image()
+    else:
+        container_engine.connect(reaper=True)
+
+
+def _check_kind(args: argparse.Namespace) -> None:
+    """An engine that answers and an image that is there, before the first scenario asks for a cluster."""
+    from muster.cluster.kind.configuration import STOCK_IMAGE
+    from muster.cluster.kind.engine import Engine
+
+    if args.reuse and args.workers > 1:
+        raise UsageError("--reuse keeps one cluster: leave out --workers")
+    if args.kind_image and args.kind_image.endswith(".tar"):
+        args.kind_image = str(Path(args.kind_image).absolute())  # pytest will run in another directory
+    Engine(lambda line: print(line, file=sys.stderr, flush=True)).have_image(args.kind_image or STOCK_IMAGE)  # noqa: T201
+
+
+def _check_foreign(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> None:
+    """Look before anything is created there, and decide what the run is called."""
+    from muster.cluster.api import Api
+    from muster.cluster.fences import new_run
+    from muster.cluster.foreign.inspection import inspect
+    from muster.jobs.targets import usual_kubeconfig
+    from muster.stage.residents import check_companions, spoken_with
+
+    check_companions(args.operator, args.client)
+    args.cluster, args.run_id = "kubeconfig", new_run()
+    args.kubeconfig = (args.kubeconfig or usual_kubeconfig()).absolute()  # pytest will run in another directory
+    capabilities = {capability for behaviour in behaviours for capability in behaviour.capabilities}
+    findings = inspect(Api.connect(args.kubeconfig, args.context), spoken_with(args.scheduler, capabilities))
+    for warning in findings.warnings:
+        sys.stderr.write(f"warning: {warning}\n")
+    findings.must_be_sound()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import tenacity
@@ -19,6 +19,9 @@ import urllib3
 from muster import timeouts
 from muster.cluster.resources import Resource, resource_of
 from muster.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:
+    from muster.cluster.fences import Fence
 
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -46,13 +49,18 @@ def _do_nothing() -> None:
 class Api:
     """A connection to one API server. `guard` is asked before each retry: it raises when a component is dead."""
 
+    one_order = True  # resourceVersions of different kinds compare: one etcd, and it is ours
+
     def __init__(self, client: Any) -> None:
         self._client = client
         self.guard: Callable[[], None] = _do_nothing
 
     @classmethod
-    def connect(cls, kubeconfig: Path, context: str | None = None) -> Api:
+    def connect(cls, kubeconfig: Path, context: str | None = None, fence: Fence | None = None) -> Api:
+        """Behind a fence, if one is given or lies beside the kubeconfig."""
         from kubernetes import client, config
+
+        from muster.cluster.fenced_api import FencedApi, read_fence
 
         configuration = client.Configuration()
         configuration.connection_pool_maxsize = 32
@@ -61,7 +69,18 @@ class Api:
         except (config.ConfigException, OSError, ValueError) as problem:
             raise UsageError(f"cannot use kubeconfig {kubeconfig}: {problem}") from None
         configuration.retries = urllib3.Retry(0, redirect=2)
-        return cls(client.ApiClient(configuration))
+        fence, connected = fence or read_fence(kubeconfig), client.ApiClient(configuration)
+        return FencedApi(connected, fence) if fence else cls(connected)
+
+    def own(self, raw: bytes) -> bytes | None:
+        """An object as scenarios know it; None where it is none of ours. Here everything is."""
+        return raw
+
+    @property
+    def token(self) -> str:
+        """What a log-in program brought, or the kubeconfig's own; empty where a certificate is enough."""
+        *_, headers, _, _ = self._client.param_serialize("GET", "/version", auth_settings=["BearerToken"])
+        return str(headers.get("authorization", "")).removeprefix("Bearer ")
 
     def create(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
         resource, meta = resource_of(manifest), manifest["metadata"]
@@ -203,7 +222,7 @@ class Api:
             answer = json.loads(text)
             return ApiRefused(status, answer.get("reason", ""), answer.get("message", text), doing)
         except ValueError:
-            return ApiRefused(status, "", text[:200], doing)
+            return ApiRefused(status, "", " ".join(text.split())[:200], doing)
 
 
 def _plain(trouble: Exception) -> str:

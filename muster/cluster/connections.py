@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from muster.cluster.api import Api
+    from muster.cluster.fences import Fence
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,10 @@ class Connection:
 
     kubeconfig: Path
     context: str | None = None
+    fence: Fence | None = None  # around what we do there, where it is not ours
 
     @cached_property
     def api(self) -> Api:
         from muster.cluster.api import Api
 
-        return Api.connect(self.kubeconfig, self.context)
+        return Api.connect(self.kubeconfig, self.context, self.fence)

@@ -39,6 +39,14 @@ SERVICE = Resource("v1", "Service", "services")
 DEPLOYMENT = Resource("apps/v1", "Deployment", "deployments")
 REPLICA_SET = Resource("apps/v1", "ReplicaSet", "replicasets")
 DISRUPTION_BUDGET = Resource("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
+LEASE = Resource("coordination.k8s.io/v1", "Lease", "leases")
+ROLE_BINDING = Resource("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings")
+RESOURCE_QUOTA = Resource("v1", "ResourceQuota", "resourcequotas")
+LIMIT_RANGE = Resource("v1", "LimitRange", "limitranges")
+ACCESS_REVIEW = Resource(
+    "authorization.k8s.io/v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", namespaced=False
+)
+SELF_REVIEW = Resource("authentication.k8s.io/v1", "SelfSubjectReview", "selfsubjectreviews", namespaced=False)
 DEFINITION = Resource(
     "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
 )
@@ -48,6 +56,8 @@ VOLCANO_COMMAND = Resource("bus.volcano.sh/v1alpha1", "Command", "commands")
 PYTORCH_JOB = Resource("kubeflow.org/v1", "PyTorchJob", "pytorchjobs")
 MPI_JOB = Resource("kubeflow.org/v1", "MPIJob", "mpijobs")
 KOORDINATOR_GROUP = Resource("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups")
+PLUGINS_GROUP = Resource("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups")
+NATIVE_GROUP = Resource("scheduling.k8s.io/v1beta1", "PodGroup", "podgroups")
 KOORDINATOR_DEVICE = Resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
 
 _KNOWN = {(one.api_version, one.kind): one for one in list(globals().values()) if isinstance(one, Resource)}

@@ -22,22 +22,25 @@ _MARK = {"metadata": {"annotations": {EXIT_CODE: "1", "muster.dev/exit-reason": 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m muster.player", description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, required=True)
+    parser.add_argument("--only", default="", metavar="SELECTOR", help="of the labels of pods, where others play, too")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    api, jobs = PlayerApi(parser.parse_args().kubeconfig), Jobs()
+    given = parser.parse_args()
+    api, jobs = PlayerApi(given.kubeconfig), Jobs()
+    members = ",".join(filter(None, (JOB_LABEL, given.only)))
     while True:
         try:
-            play(api, jobs)
+            play(api, jobs, members)
         except (OSError, http.client.HTTPException, json.JSONDecodeError, Refused) as trouble:
             logging.info("starting over: %s", trouble)
             time.sleep(_RECONNECT_SECONDS)
 
 
-def play(api: PlayerApi, jobs: Jobs) -> None:
+def play(api: PlayerApi, jobs: Jobs, members: str = JOB_LABEL) -> None:
     """List, then follow the changes until the stream ends."""
-    listed = api.list(_PODS, labelSelector=JOB_LABEL)
+    listed = api.list(_PODS, labelSelector=members)
     crash(api, jobs.replaced(listed["items"]))
     version = listed["metadata"]["resourceVersion"]
-    for event, pod in api.watch(_PODS, labelSelector=JOB_LABEL, resourceVersion=version):
+    for event, pod in api.watch(_PODS, labelSelector=members, resourceVersion=version):
         if event == "ERROR":  # 410 Gone, mostly: list again
             return
         crash(api, jobs.changed(event, pod))

@@ -6,15 +6,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import tenacity
+
+from muster import timeouts
 from muster.chronicle.facts import runs
 from muster.chronicle.gangs import another_life
 from muster.chronicle.quantities import readable, thousandths
 from muster.chronicle.questions import all_of, eventually
 from muster.cluster.resources import POD
+from muster.subject.dialect import Manifest
 from muster.subject.requests import GangRequest, PodRequest, QueueRequest
 
 if TYPE_CHECKING:
     from muster.stage.scene import Scene
+
+_NOT_SEEN_YET = "no PriorityClass with name"
 
 
 class Groups:
@@ -37,9 +43,18 @@ class Groups:
         """The group object alone; pods may follow, or may be there already."""
         if request.priority is not None and not request.priority_class:
             request = replace(request, priority_class=self._scene.priority_class(request.priority))
-        scene = self._scene
-        scene.create(scene.subject.dialect.gang(request, scene.namespace))
+        self._create(self._scene.subject.dialect.gang(request, self._scene.namespace))
         self._members.setdefault(request.name, [])
+
+    @tenacity.retry(
+        retry=tenacity.retry_if_exception(lambda refusal: _NOT_SEEN_YET in str(refusal)),
+        wait=tenacity.wait_fixed(0.05),
+        stop=tenacity.stop_after_delay(timeouts.API_TRANSIENT),
+        reraise=True,
+    )
+    def _create(self, group: Manifest) -> None:
+        """The API server's admission of groups learns of a new PriorityClass some milliseconds after its creation."""
+        self._scene.create(group)
 
     def join(self, gang: str, pods: Iterable[PodRequest]) -> None:
         """Pods that name the gang as theirs."""

@@ -15,7 +15,9 @@ from muster.chronicle.chronicle import Chronicle
 from muster.chronicle.facts import ended, gone, runs
 from muster.chronicle.questions import Answer, Question, Verdict, all_of, eventually
 from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
+from muster.cluster.fenced_api import FencedApi
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
+from muster.errors import NotStaged
 from muster.stage.budgets import exhausted_budget
 from muster.stage.groups import Groups
 from muster.stage.jobs import HOME, Jobs
@@ -232,6 +234,8 @@ class Scene:
             chosen = self.priority_class(request.priority, preempts=request.may_preempt)
             request = replace(request, priority_class=chosen)
         self._requests[request.name] = request
+        if request.system and isinstance(self.api, FencedApi):
+            raise NotStaged(f"{_SYSTEM} is not ours to put pods into on this cluster")
         if request.system:
             self.chronicle.history.elsewhere[request.name] = _SYSTEM
         manifest = self.subject.dialect.pod(request, _SYSTEM if request.system else self.namespace)

@@ -15,17 +15,24 @@ from muster.chronicle.chronicle import Chronicle
 from muster.chronicle.history import History
 from muster.chronicle.recorder import RECORDED, Recorder
 from muster.cluster.api import Api
-from muster.cluster.local import LocalCluster
+from muster.cluster.clusters import Cluster
+from muster.cluster.connections import Connection
+from muster.cluster.foreign import ForeignCluster
 from muster.cluster.resources import MPI_JOB, NAMESPACE, NODE, POD, PYTORCH_JOB, SERVICE
 from muster.errors import HarnessError
 from muster.processes import Process
 from muster.stage.canary import NAME as CANARY_NAMESPACE
 from muster.stage.canary import Canary
+from muster.stage.neighbours import Neighbours
+from muster.stage.own_clusters import Wish, own_cluster, own_subject
+from muster.stage.residents import brings, check_companions, subject_on
 from muster.stage.scene import Scene
-from muster.subject import Subject, Workplace, choose
+from muster.subject import Subject, choose
 from muster.subject.clients import DEFAULT_CLIENT, Client, choose_client
 from muster.subject.operators import DEFAULT_OPERATOR, Operator, choose_operator
 
+_JUST_NOW = 5.0  # seconds: a pod that was placed so recently may have made room for itself
+_NEWS_OVERTAKE = 0.25  # seconds by which watches of different kinds may be apart where versions do not compare
 _SABOTEUR = "MUSTER_SABOTEUR"  # a command started beside the scheduler: how scenarios are proven able to fail
 
 
@@ -38,50 +45,110 @@ class Stage:
         *,
         operator: str = DEFAULT_OPERATOR,
         client: str = DEFAULT_CLIENT,
+        foreign: Connection | None = None,
+        run: str = "",
+        own: Wish | None = None,
         keep: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        self._choice = choose(scheduler)
+        """`foreign` is somebody's cluster to run on, under the id `run`; without it the stage makes its `own`."""
+        self._choice, self._scheduler = choose(scheduler), scheduler
+        self._foreign, self._run, self._wish = foreign, run, own or Wish()
+        if foreign:
+            check_companions(operator, client)
         self._operator_kind, self._client_kind = choose_operator(operator), choose_client(client)
         beside = "".join(
             f" --{option} {name}"
             for option, name, usual in (("operator", operator, DEFAULT_OPERATOR), ("client", client, DEFAULT_CLIENT))
             if name != usual
         )
-        self._chosen = f"--scheduler {scheduler}{beside}"
+        where = f" --kubeconfig {foreign.kubeconfig}" if foreign else str(self._wish)
+        where += f" --context {foreign.context}" if foreign and foreign.context else ""
+        self._chosen = f"--scheduler {scheduler}{beside}{where}"
         self._beside = {"operator": operator, "client": client}
         self._keep, self._say = keep, say or (lambda _: None)
         self._scenes = 0
+        self._left: list[str] = []
         self._saboteur: Process | None = None
-        self.cluster: LocalCluster | None = None
+        self._neighbours: Neighbours | None = None
+        self.cluster: Cluster | None = None
         self.operator: Operator | None = None
         self._client: Client | None = None
 
     def start(self) -> None:
-        subject_class, configuration = self._choice
-        files = assets.ensure(subject_class.assets, say=self._say)
-        self.cluster = LocalCluster(keep=self._keep, say=self._say)
         try:
-            connection = self.cluster.start()
-            self.api: Api = connection.api
-            self.api.guard = self.cluster.check
-            self.subject: Subject = subject_class(configuration, Workplace.on(self.cluster, files))
-            self.subject.install(self.api)
-            self.recorder = Recorder(self.api, (*RECORDED, *self.subject.dialect.recorded)).start()
-            self.subject.start()
-            self._start_saboteur()
-            self._create_namespace(CANARY_NAMESPACE)
-            self.canary = Canary(self.api, self.subject.dialect, CANARY_NAMESPACE, self.check)
-            self.canary.install()
+            self._start()
         except BaseException:
             self.stop()
             raise
+
+    def _start(self) -> None:
+        subject_class, _ = self._choice
+        if self._foreign:
+            brought = brings(self._scheduler)
+            files = assets.ensure(subject_class.assets if brought else (), say=self._say)
+            place = ForeignCluster(self._foreign, run=self._run, scheduler=brought, keep=self._keep, say=self._say)
+            self.cluster = place
+            self.api: Api = place.start().api
+            self.subject: Subject = subject_on(place, self._scheduler, files)
+            self._neighbours = Neighbours(self._foreign, self._could_have_preempted).start()
+        else:
+            files = assets.ensure(subject_class.assets, say=self._say)
+            self.cluster = own_cluster(self._wish, self._scheduler, keep=self._keep, say=self._say)
+            self.api = self.cluster.start().api
+            self.subject = own_subject(self.cluster, self._scheduler, files)
+        self.api.guard = self.cluster.check
+        self.subject.install(self.api)
+        self.recorder = Recorder(self.api, (*RECORDED, *self.subject.dialect.recorded)).start()
+        self.subject.start()
+        self._start_saboteur()
+        place_of_canaries = self._own_namespace or CANARY_NAMESPACE
+        if not self._own_namespace:
+            self._create_namespace(CANARY_NAMESPACE)
+        self.canary = Canary(self.api, self.subject.dialect, place_of_canaries, self.check)
+        self.canary.install()
+        if self._foreign:
+            self._must_be_answered()
+
+    @property
+    def _own_namespace(self) -> str:
+        """The run's first namespace on somebody's cluster; empty on one of our own."""
+        return self.cluster.fence.token if isinstance(self.cluster, ForeignCluster) else ""
+
+    def _must_be_answered(self) -> None:
+        """The scheduler that is claimed to be there really places a pod, before any scenario asks it to."""
+        history = self.recorder.open(History(self._own_namespace))
+        try:
+            self.canary.sing(history)
+        except HarnessError as trouble:
+            self.check()
+            name = self.subject.dialect.scheduler_name
+            raise HarnessError(
+                f"nobody places pods for the scheduler {name!r} there ({trouble}): is {self.subject.name} running, and"
+                " is that the name that it answers to?"
+            ) from None
+
+    def _could_have_preempted(self, priority: int) -> list[str]:
+        """Pods of ours for whose sake one of that priority may just have been asked to go."""
+        history = self.recorder.history if hasattr(self, "recorder") else None
+        if history is None:
+            return []
+        with history.changed:
+            return [
+                life.name
+                for life in history.pods
+                if life.priority > priority
+                and life.gone is None
+                and (life.bound is None or time.monotonic() - life.bound.at < _JUST_NOW)
+            ]
 
     def check(self) -> None:
         """Raise when a component of the plane, the scheduler or the operator has died."""
         assert self.cluster is not None
         self.cluster.check()
         self.subject.check()
+        if self._neighbours is not None:
+            self._neighbours.check()
         if self.operator is not None:
             self.operator.check()
 
@@ -94,7 +161,8 @@ class Stage:
         files = assets.ensure(kind.assets, say=self._say)
         workplace = replace(self.subject.workplace, assets=files)
         self.operator = kind(workplace, self.subject.dialect)
-        self.operator.install(self.api)
+        if not self._foreign:
+            self.operator.install(self.api)
         for resource in (PYTORCH_JOB, MPI_JOB, SERVICE):
             self.recorder.follow(resource)
         self.operator.profile = profile
@@ -113,10 +181,11 @@ class Stage:
         """A clean scene in a namespace of its own or at home, and a canary that proves the scheduler ready for it."""
         self._ensure_healthy()
         self._scenes += 1
-        namespace = home or f"muster-{os.getpid()}-{self._scenes}"
+        namespace = home or f"{self._own_namespace or f'muster-{os.getpid()}'}-{self._scenes}"
         if not home:
             self._create_namespace(namespace)
-        history = self.recorder.open(History(namespace))
+        tolerance = 0.0 if self.api.one_order else _NEWS_OVERTAKE
+        history = self.recorder.open(History(namespace, tolerance=tolerance))
         chronicle = Chronicle(
             history,
             guard=self.check,
@@ -139,7 +208,9 @@ class Stage:
     def facts(self) -> dict[str, str]:
         """What a reader of the report must know about where and on what the verdicts were made."""
         server = json.loads(self.api.read("/version"))["gitVersion"]
-        return {"cluster": "local (embedded)", "kubernetes": server, **self.subject.settings(), **self._beside}
+        there = self._foreign
+        where = f"context {there.context or 'current'} (run {self._run})" if there else self._wish.described
+        return {"cluster": where, "kubernetes": server, **self.subject.settings(), **self._beside}
 
     def leaks(self) -> list[str]:
         """What scenes left behind: nodes and pods that are nobody's any more."""
@@ -149,7 +220,24 @@ class Stage:
         left += [f"pod {one['metadata']['namespace']}/{one['metadata']['name']}" for one in pods]
         return left
 
+    @property
+    def keeps_failures(self) -> bool:
+        """On somebody's cluster what is kept for debugging is the scene itself; on ours it is the directory."""
+        return self._keep and self._foreign is not None
+
+    @property
+    def left(self) -> list[str]:
+        """What of a run on somebody's cluster would not go, by name."""
+        return self._left
+
+    @property
+    def alarm(self) -> str:
+        """Why the whole run must end, if it must."""
+        return self._neighbours.alarm if self._neighbours else ""
+
     def stop(self) -> None:
+        if self._neighbours is not None:
+            self._neighbours.stop()
         for part in ("recorder", "subject"):
             if hasattr(self, part):
                 getattr(self, part).stop()
@@ -161,16 +249,22 @@ class Stage:
             self._saboteur.kill()
         if self.cluster is not None:
             self.cluster.stop()
+            self._left = self.cluster.left if isinstance(self.cluster, ForeignCluster) else []
             self.cluster = None
 
     def _ensure_healthy(self) -> None:
         try:
             self.check()
         except HarnessError:
+            if self.alarm:  # starting again would only do it again
+                raise
             self.stop()
             self.start()
 
     def _create_namespace(self, name: str) -> None:
+        if isinstance(self.cluster, ForeignCluster):
+            self.cluster.add_namespace(name)
+            return
         self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         # The controller-manager would create it too, some milliseconds after the first pod was refused for lack of it.
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}

@@ -61,7 +61,9 @@ class KubeScheduler(Subject):
         file = directory / f"{self.name}.yaml"
         file.write_text(yaml.safe_dump(configuration))
         # Port 0: it serves nothing, so that two of them never meet; its log is the only thing we read.
-        argv = [str(self.workplace.assets[self.name]), f"--config={file}", "--secure-port=0", "--v=2"]
+        argv = [str(self.workplace.assets[self.assets[0]]), f"--config={file}", "--secure-port=0", "--v=2"]
+        if self.feature_gates:
+            argv.append(f"--feature-gates={','.join(f'{gate}={on}' for gate, on in self.feature_gates.items())}")
         return [Process(self.name, argv, directory=directory, log=directory / f"{self.name}.log")]
 
     def _configuration(self) -> dict[str, Any]:

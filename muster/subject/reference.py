@@ -18,9 +18,9 @@ from muster.subject.reference_dialect import KoordinatorWords, VolcanoWords
 from muster.subject.subjects import Subject
 
 _MODULE = "MUSTER_REFERENCE"  # a module and its words to run instead: how scenarios are proven able to fail
-_SCHEDULER = "muster-scheduler"
+SCHEDULER = "muster-scheduler"
 _NAMES = (
-    _SCHEDULER,
+    SCHEDULER,
     "default-scheduler",
     "volcano",
     "koord-scheduler",
@@ -44,6 +44,7 @@ class Reference(Subject):
     name: ClassVar[str] = "reference"
     assets: ClassVar[tuple[str, ...]] = ()
     configurations: ClassVar[tuple[str, ...]] = ("default", "koordinator")
+    answers_to: tuple[str, ...] = _NAMES
 
     @classmethod
     def claims(cls, configuration: str) -> Mapping[str, str]:
@@ -51,7 +52,7 @@ class Reference(Subject):
 
     @property
     def dialect(self) -> Dialect:
-        return VolcanoWords(_SCHEDULER) if self.configuration == "default" else KoordinatorWords(_SCHEDULER)
+        return VolcanoWords(SCHEDULER) if self.configuration == "default" else KoordinatorWords(SCHEDULER)
 
     @property
     def longest_backoff(self) -> float:
@@ -72,7 +73,7 @@ class Reference(Subject):
         configuration = {
             "apiVersion": "scheduler.muster.dev/v1",
             "kind": "SchedulerConfiguration",
-            "schedulerNames": list(_NAMES),
+            "schedulerNames": list(self.answers_to),
             "preemption": self.policy.get("preemption") != "off",
         }
         file.write_text(yaml.safe_dump(configuration))

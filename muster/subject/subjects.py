@@ -15,7 +15,7 @@ from muster.processes import Process
 from muster.subject.dialect import Dialect
 
 if TYPE_CHECKING:
-    from muster.cluster.local import LocalCluster
+    from muster.cluster.clusters import Cluster
 
 _LOG_LINES_SHOWN = 12
 
@@ -30,8 +30,8 @@ class Workplace:
     assets: Mapping[str, Path]
 
     @classmethod
-    def on(cls, cluster: LocalCluster, assets: Mapping[str, Path], directory: Path | None = None) -> Workplace:
-        """Beside a cluster of ours, in its own directory unless another is named."""
+    def on(cls, cluster: Cluster, assets: Mapping[str, Path], directory: Path | None = None) -> Workplace:
+        """Beside a cluster, in its own directory unless another is named."""
         kubeconfigs = (cluster.client_kubeconfig("admin"), cluster.client_kubeconfig("scheduler"))
         return cls(directory or cluster.directory, *kubeconfigs, assets)
 
@@ -42,6 +42,8 @@ class Subject(ABC):
     name: ClassVar[str]
     assets: ClassVar[tuple[str, ...]]  # binaries, and files that come with them
     configurations: ClassVar[tuple[str, ...]] = ("default",)
+    feature_gates: ClassVar[Mapping[str, bool]] = {}  # that its cluster must have on, and APIs that must be served
+    runtime_config: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, configuration: str, workplace: Workplace) -> None:
         self.configuration = configuration

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Generic, TypeVar
@@ -25,6 +26,7 @@ _WATCH_SECONDS = 300  # then the API server ends the stream: a connection that d
 _IDLE_SECONDS = _WATCH_SECONDS + 30
 _MISSING_KIND_SECONDS = 3.0  # nothing tells when a CRD is installed, short of following all CRDs
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is away or refuses
+_SCOPE = os.environ.get("MUSTER_SCOPE", "").encode()  # a guest on somebody's cluster sees what has this in its text
 _SHORT_LIVED = 1.0  # a stream that ends sooner than this counts as trouble
 
 T = TypeVar("T", bound=Watched)
@@ -81,7 +83,8 @@ class Reflector(Generic[T]):
 
     async def _list(self) -> None:
         listed = msgspec.json.decode(await self._client.request("GET", self._path, query=self._query), type=_List)
-        found = [item for item in map(self._decode, listed.items or ()) if item is not None]
+        visible = (raw for raw in listed.items or () if not _SCOPE or _SCOPE in bytes(raw))
+        found = [item for item in map(self._decode, visible) if item is not None]
         self._replace(found)
         self._version = listed.metadata.resource_version
 
@@ -118,7 +121,8 @@ class Reflector(Generic[T]):
         if change.type == "BOOKMARK":
             self._version = msgspec.json.decode(change.object, type=_Bare).metadata.resource_version
             return
-        item = self._decode(change.object)
+        visible = not _SCOPE or _SCOPE in bytes(change.object)
+        item = self._decode(change.object) if visible else None
         if item is None:
             return
         self._version = item.metadata.resource_version

@@ -103,22 +103,27 @@ def kube_controller_manager(feature_gates: Mapping[str, bool]) -> list[str]:
     ]
 
 
-def kwok(port: int, stages: Path) -> list[str]:
+def kwok(
+    port: int, stages: Path, *, kubeconfig: str = "kwok.kubeconfig", only: str = "", lease_seconds: int = 0
+) -> list[str]:
+    """`only` is a selector of labels, for a cluster whose other nodes are real."""
     return [
-        "--kubeconfig=kwok.kubeconfig",
+        f"--kubeconfig={kubeconfig}",
         f"--config={stages}",
-        "--manage-all-nodes=true",
-        # No leases: with them KWOK ignores a pod until it has seen its own lease on the pod's node, which costs a new
-        # node its first moments and a restarted KWOK its first 40 s; the controller-manager does not miss them (above).
-        "--node-lease-duration-seconds=0",
+        f"--manage-nodes-with-label-selector={only}" if only else "--manage-all-nodes=true",
+        # No leases where nobody looks for them: with them KWOK ignores a pod until it has seen its own lease on the
+        # pod's node, which costs a new node its first moments and a restarted KWOK its first 40 s. Our
+        # controller-manager does not miss them (above).
+        f"--node-lease-duration-seconds={lease_seconds}",
         "--cidr=10.64.0.0/10",  # of the pods
         "--node-ip=172.16.0.1",  # the host of a pod whose node has no address yet
         f"--server-address=127.0.0.1:{port}",
     ]
 
 
-def player() -> list[str]:
-    return [sys.executable, "-P", "-m", "muster.player", "--kubeconfig=player.kubeconfig"]
+def player(kubeconfig: str = "player.kubeconfig", *, only: str = "") -> list[str]:
+    only_these = [f"--only={only}"] if only else []
+    return [sys.executable, "-P", "-m", "muster.player", f"--kubeconfig={kubeconfig}", *only_these]
 
 
 def _gates(feature_gates: Mapping[str, bool]) -> list[str]:

@@ -82,7 +82,7 @@ class LocalCluster:
 
     def start(self) -> Connection:
         """Start everything and return when pods can be created; on any trouble nothing is left behind."""
-        binaries = assets.ensure(BINARIES, say=self._say)
+        binaries = self._binaries()
         self.processes.clear()  # of an earlier start
         try:
             self._prepare_directory()
@@ -123,6 +123,9 @@ class LocalCluster:
 
     def logs(self) -> dict[str, Path]:
         return {name: process.log for name, process in self.processes.items()}
+
+    def _binaries(self) -> Mapping[str, Path]:
+        return assets.ensure(BINARIES, say=self._say)
 
     def _prepare_directory(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="muster-"))

@@ -1,0 +1,82 @@
+"""On somebody's cluster: every change is to something of the run, and SIGKILL at any moment can be swept away.
+
+`python -m bench.foreign [audit] [kills [NUMBER [SEED]]]`; the embedded plane of the tests plays the cluster.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from muster.cluster.foreign import sweeping
+from tests.foreign_world import World, kill_everything, muster, neighbourhood
+
+_KILLS = 50
+_CHANGES = (12, 60, 400)  # while a run begins, in its first scenario, and well under way
+_LOOK = 0.005  # seconds
+
+
+def audit(world: World, directory: Path) -> None:
+    """The MUSTs of preemption and taints on the scheduler that lives there, and the documents on the one we bring."""
+    before = world.theirs()
+    for scheduler, words in (
+        (f"kube-scheduler:{world.settings}", ("-k", "PRE or TNT", "-m", "must")),
+        ("reference", ("-k", "DOC or PRE or TNT or QUE or GNG", "-m", "must")),
+    ):
+        since, began = len(world.writes()), time.monotonic()
+        place = directory / f"audit-{scheduler.partition(':')[0]}"
+        place.mkdir()
+        run = world.run("--scheduler", scheduler, *words, cwd=place)
+        out, _ = run.communicate()
+        written = world.writes()[since:]
+        print(out[-2500:])
+        print(f"{scheduler}: exit code {run.returncode}, {time.monotonic() - began:.0f} s, {len(written)} changes")
+        print("  " + ", ".join(f"{number} {what}" for what, number in Counter(one[1] for one in written).most_common()))
+        print(f"  not to something of a run: {world.stray_writes(since) or 'none'}")
+        print(f"  refused to the run: {Counter(world.forbidden()) or 'none'}")
+        print(f"  the cluster is as it was: {world.theirs() == before}")
+
+
+def kills(world: World, directory: Path, number: int, seed: int) -> None:
+    """Each run is killed with everything that belongs to it, after so many changes, chosen by chance, and swept."""
+    before, chance = world.theirs(), random.Random(seed)
+    took: list[float] = []
+    for attempt in range(number):
+        place = directory / f"kill-{attempt}"
+        place.mkdir()
+        changes = chance.randint(1, chance.choice(_CHANGES))
+        since = world.changes()
+        run = world.run("--scheduler", "reference", "-k", "PRE or DOC", "-m", "must", cwd=place)
+        while world.changes() - since < changes and run.poll() is None:
+            time.sleep(_LOOK)  # the log is written by another process, and a file tells nobody
+        kill_everything(run)
+        there = sum(len(remains.names()) for remains in sweeping.find(world.api).values())
+        began = time.monotonic()
+        swept = muster("sweep", "--kubeconfig", str(world.kubeconfig))
+        took.append(time.monotonic() - began)
+        after = world.theirs()
+        said = swept.stdout.strip().replace("\n", "; ")
+        print(f"{attempt + 1:2} killed after {changes:3} changes, {there:2} things there; {took[-1]:4.1f} s: {said}")
+        if swept.returncode or after != before:
+            print(f"   NOT as it was: {sorted(set(after) ^ set(before)) or 'changed'} {swept.stderr}")
+            sys.exit(1)
+    took.sort()
+    print(f"{number} kills, every time as it was; a sweep took {took[len(took) // 2]:.1f} s, at most {took[-1]:.1f} s")
+
+
+def main(words: list[str]) -> None:
+    numbers = [int(word) for word in words if word.isdecimal()]
+    number, seed = numbers[0] if numbers else _KILLS, numbers[1] if numbers[1:] else 7
+    with tempfile.TemporaryDirectory() as name, neighbourhood(Path(name)) as world:
+        if not words or "audit" in words:
+            audit(world, Path(name))
+        if not words or "kills" in words:
+            kills(world, Path(name), number, seed)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,151 @@
+"""A run's place on somebody's cluster: a namespace of its own, a heartbeat, and KWOK and the player beside it.
+
+Nothing there belongs to us but what carries the run's id. `stop` clears that away on every path; a run that was killed
+leaves it to `muster sweep`. Scheduler and control plane are theirs: they are neither started, paused nor configured.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from muster import assets, suite, timeouts
+from muster.cluster.api import Api
+from muster.cluster.connections import Connection
+from muster.cluster.fenced_api import write_fence
+from muster.cluster.fences import RUN_LABEL, Fence
+from muster.cluster.foreign import rights, sweeping
+from muster.cluster.foreign.heartbeats import HOLDER, Heartbeat, holder
+from muster.cluster.foreign.inspection import look_at_namespace
+from muster.cluster.foreign.kubeconfigs import write_single
+from muster.cluster.local import components
+from muster.cluster.local.ports import Port
+from muster.cluster.local.readiness import Probe, component_died, wait_until
+from muster.errors import HarnessError
+from muster.processes import Janitor, Process
+
+SCOPE = "MUSTER_SCOPE"  # what a scheduler or an operator of ours may see there: objects whose text has this in it
+_LEASE_SECONDS = 40  # as a kubelet's: the node controller takes a silent node for dead
+
+
+class ForeignCluster:
+    """Reached by `connection`; `scheduler` is the name of one that we bring ourselves, if we do."""
+
+    capabilities: frozenset[str] = frozenset()
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        run: str,
+        scheduler: str = "",
+        keep: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        self.fence = Fence(run, scheduler)
+        self.processes: dict[str, Process] = {}
+        self.left: list[str] = []  # what would not go, by name
+        self._source = connection
+        self._keep = keep
+        self._say = say or (lambda _: None)
+        self._directory: Path | None = None
+        self._heartbeat: Heartbeat | None = None
+        self._port: Port | None = None
+        self._begun = False  # something of ours may be there
+
+    @property
+    def directory(self) -> Path:
+        if self._directory is None:
+            raise HarnessError("the cluster was not reached yet: call start() first")
+        return self._directory
+
+    def start(self) -> Connection:
+        try:
+            return self._start()
+        except BaseException:  # ctrl-C as well
+            self.stop()
+            raise
+
+    def _start(self) -> Connection:
+        binaries = assets.ensure(("kwok",), say=self._say)
+        self._directory = Path(tempfile.mkdtemp(prefix="muster-"))
+        Janitor.current().remember_directory(self._directory)
+        source = self._source
+        fenced = Connection(source.kubeconfig, source.context, self.fence)
+        self._api: Api = fenced.api
+        self._binds = not rights.may_everywhere(source.api)
+        self._write_kubeconfig()
+        write_fence(self.client_kubeconfig("admin"), self.fence)
+        self._begun = True
+        self.add_namespace(self.fence.token, annotations={HOLDER: holder()})
+        look_at_namespace(self._api, self.fence.token)
+        self._heartbeat = Heartbeat(self._api, self.fence.token, self._write_kubeconfig)
+        self._heartbeat.begin()
+        self.add_namespace(self.fence.home)
+        os.environ[SCOPE] = self.fence.token  # inherited by whatever we start beside the cluster
+        self._start_processes(binaries["kwok"])
+        return fenced
+
+    def add_namespace(self, name: str, annotations: dict[str, str] | None = None) -> None:
+        """A namespace of the run, with our rights in it and the account that pods run under."""
+        labels = {"pod-security.kubernetes.io/enforce": "privileged"}  # nothing runs: there is nothing to secure
+        metadata: dict[str, Any] = {"name": name, "labels": labels, "annotations": annotations or {}}
+        self._api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        if self._binds:
+            rights.bind_scene(self._api, name)
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
+        self._api.ensure(account)
+
+    def stop(self) -> None:
+        """Processes first, then everything that carries the run's id; what will not go is named in `left`."""
+        os.environ.pop(SCOPE, None)
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+        for process in self.processes.values():
+            process.kill()
+        if self._port is not None:
+            self._port.release()
+            self._port = None
+        if self._directory is None:
+            return
+        if self._begun and not self._keep:
+            self.left = sweeping.clear(self._source.api, self.fence.run, within=timeouts.CLEARING_AWAY)
+        shutil.rmtree(self._directory, ignore_errors=True)
+        Janitor.current().forget_directory(self._directory)
+        self._directory = None
+
+    def check(self) -> None:
+        for process in self.processes.values():
+            if not process.alive:
+                raise component_died(process)
+
+    def client_kubeconfig(self, _user: Literal["admin", "scheduler"]) -> Path:
+        """One for all: whoever works beside the cluster has our rights, and no more."""
+        return self.directory / "run.kubeconfig"
+
+    def logs(self) -> dict[str, Path]:
+        return {name: process.log for name, process in self.processes.items()}
+
+    def _write_kubeconfig(self) -> None:
+        source = self._source
+        write_single(self.client_kubeconfig("admin"), source.kubeconfig, source.context, source.api.token)
+
+    def _start_processes(self, kwok: Path) -> None:
+        self._port = Port()
+        stages = suite.manifests() / "kwok" / "kwok.yaml"
+        kubeconfig = self.client_kubeconfig("admin").name
+        only, port = f"{RUN_LABEL}={self.fence.run}", self._port.number
+        flags = components.kwok(port, stages, kubeconfig=kubeconfig, only=only, lease_seconds=_LEASE_SECONDS)
+        self._run("kwok", [kwok, *flags])
+        self._run("player", components.player(kubeconfig, only=only))
+        probe = Probe(self._port.number)
+        wait_until(lambda: probe.answers("/healthz"), self.processes["kwok"], self.processes.values())
+
+    def _run(self, name: str, argv: Sequence[str | Path]) -> None:
+        process = Process(name, argv, directory=self.directory, log=self.directory / f"{name}.log")
+        self.processes[name] = process
+        process.start()

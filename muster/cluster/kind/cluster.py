@@ -1,0 +1,174 @@
+"""The kind cluster of one run: made, or found again; KWOK and the player beside it; gone on every way out.
+
+It is ours alone, so that manifests stay as they are. Its real node is closed to scenarios, whose nodes are simulated.
+Its own scheduler stands aside when another one is judged, for pods that name no scheduler would have two.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from muster import assets, suite
+from muster.cluster.api import Api
+from muster.cluster.connections import Connection
+from muster.cluster.kind.configuration import STOCK_IMAGE
+from muster.cluster.kind.credentials import write_client
+from muster.cluster.kind.engine import Engine
+from muster.cluster.kind.making import Kind
+from muster.cluster.kind.scheduling import come_forward, stand_aside
+from muster.cluster.kind.tidying import SIMULATED, clear_remains, close_real_nodes
+from muster.cluster.kind.views import KindConnection
+from muster.cluster.local import components
+from muster.cluster.local.kubeconfigs import CONTEXT
+from muster.cluster.local.ports import Port
+from muster.cluster.local.readiness import Probe, component_died, wait_until
+from muster.errors import HarnessError
+from muster.processes import Janitor, Process
+
+REUSED = "muster"  # the name of the cluster that `--reuse` keeps from run to run
+
+
+class KindCluster:
+    """`image` is a reference or an archive, stock if empty; `own_scheduler` lets the cluster's own one work."""
+
+    capabilities = frozenset({"pause", "kill", "configure", "exclusive"})
+
+    def __init__(
+        self,
+        *,
+        image: str = "",
+        reuse: bool = False,
+        own_scheduler: bool = False,
+        keep: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        self.processes: dict[str, Process] = {}
+        self._image = image or STOCK_IMAGE
+        self._reuse, self._own_scheduler, self._keep = reuse, own_scheduler, keep
+        self._say = say or (lambda _: None)
+        self._directory: Path | None = None
+        self._kind: Kind | None = None
+        self._port: Port | None = None
+
+    @property
+    def directory(self) -> Path:
+        if self._directory is None:
+            raise HarnessError("the kind cluster was not started: call start() first")
+        return self._directory
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> Connection:
+        """A cluster that takes pods; on any trouble nothing is left behind but what was there before."""
+        self._engine = Engine(self._say)
+        binaries = assets.ensure(("kind", "kwok"), say=self._say)
+        try:
+            return self._start(binaries["kind"], binaries["kwok"])
+        except BaseException:  # ctrl-C as well
+            self._keep = False
+            self.stop()
+            raise
+
+    def _start(self, kind: Path, kwok: Path) -> Connection:
+        self._directory = Path(tempfile.mkdtemp(prefix="muster-"))
+        if not self._keep:
+            Janitor.current().remember_directory(self._directory)
+        name = REUSED if self._reuse else f"muster-{secrets.token_hex(3)}"
+        made = Kind(name, kind, self._engine, self._directory, self._say)
+        if self._reuse and made.exists():
+            api = _whole(made, self._connect)
+            clear_remains(api)
+        else:
+            made.create(self._engine.have_image(self._image))
+            self._kind = made
+            api = self._connect(made)
+        close_real_nodes(api)
+        self._node = made.node
+        (come_forward if self._own_scheduler else stand_aside)(self._engine, made.node)
+        self._start_processes(kwok)
+        if self._reuse or self._keep:
+            made.release()
+        return KindConnection(self.client_kubeconfig("admin"), CONTEXT, node=made.node)
+
+    def stop(self) -> None:
+        """Clients first, then the cluster, unless it is to be kept; safe to call again and on a half-made one."""
+        for process in self.processes.values():
+            process.kill()
+        if self._port is not None:
+            self._port.release()
+            self._port = None
+        if self._directory is None:
+            return
+        if self._kind is not None and self._keep:
+            self._say(
+                f"kept: the kind cluster {self._kind.name}, see {self.client_kubeconfig('admin')}; when you are done: "
+                f"docker rm -f -v {self._kind.node} && rm -r {self._directory}"
+            )
+        elif self._kind is not None and not self._reuse:
+            self._kind.remove()
+        self._kind = None
+        if not self._keep:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            Janitor.current().forget_directory(self._directory)
+        self._directory = None
+
+    def check(self) -> None:
+        """Raise when KWOK or the player has died; the API server's own silence shows by itself."""
+        for process in self.processes.values():
+            if not process.alive:
+                raise component_died(process)
+
+    def client_kubeconfig(self, user: Literal["admin", "scheduler"]) -> Path:
+        return self.directory / f"{user}.kubeconfig"
+
+    def logs(self) -> dict[str, Path]:
+        return {name: process.log for name, process in self.processes.items()}
+
+    def signal_scheduler(self, name: Literal["STOP", "CONT", "KILL"]) -> None:
+        """A signal to the cluster's own scheduler; the kubelet starts one that was killed again."""
+        self._engine.inside(self._node, f"pkill --signal {name} --exact kube-scheduler")
+
+    def _connect(self, made: Kind) -> Api:
+        server = write_client(self.directory, "admin", made.kubeconfig())
+        own = self._engine.inside(made.node, "cat /etc/kubernetes/scheduler.conf")
+        write_client(self.directory, "scheduler", own, server)
+        api = Connection(self.client_kubeconfig("admin"), CONTEXT).api
+        api.read("/readyz")
+        return api
+
+    def _start_processes(self, kwok: Path) -> None:
+        self._port = Port()
+        stages = suite.manifests() / "kwok" / "kwok.yaml"
+        flags = components.kwok(self._port.number, stages, kubeconfig="admin.kubeconfig", only=SIMULATED)
+        self._run("kwok", [kwok, *flags])
+        self._run("player", components.player("admin.kubeconfig"))
+        probe = Probe(self._port.number)
+        wait_until(lambda: probe.answers("/healthz"), self.processes["kwok"], self.processes.values())
+
+    def _run(self, name: str, argv: Sequence[str | Path]) -> None:
+        process = Process(name, argv, directory=self.directory, log=self.directory / f"{name}.log")
+        self.processes[name] = process
+        process.start()
+
+
+def _whole(found: Kind, connect: Callable[[Kind], Api]) -> Api:
+    try:
+        return connect(found)
+    except HarnessError as problem:
+        raise HarnessError(
+            f"The kind cluster {found.name!r} of an earlier run is only half there ({problem}): "
+            f"remove it with `docker rm -f -v {found.node}` and run again."
+        ) from None

@@ -1,0 +1,257 @@
+"""Somebody's cluster, played by an embedded plane: tenants with pods, nodes, quotas, classes and queues, and a guest.
+
+The guest is a service account with the roles that `muster rbac` prints and nothing more. The API server writes down
+every change that the guest asks for, so that a test can see what a run has touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from muster import assets, suite
+from muster.cluster.api import Api
+from muster.cluster.local import LocalCluster
+from muster.cluster.resources import (
+    NAMESPACE,
+    NODE,
+    POD,
+    PRIORITY_CLASS,
+    RESOURCE_QUOTA,
+    SERVICE_ACCOUNT,
+    VOLCANO_GROUP,
+    VOLCANO_QUEUE,
+    Resource,
+)
+from muster.subject.definitions import define
+from muster.subject.kube_scheduler import KubeScheduler
+from muster.subject.subjects import Workplace
+from tests.foreign_webhook import Webhook
+from tests.local_scene import Watch
+
+PATIENCE = 300.0  # seconds, on a machine that has other things to do
+UNHURRIED = {**os.environ, "MUSTER_TIMEOUT_SCALE": "5"}
+_OWN_PLACE, _OWN_NAME = re.compile(r"muster-[a-z0-9]{7}(-\w+)?$"), re.compile(r"-muster-[a-z0-9]{7}$")
+TENANT = "tenant=yes"
+GUEST = "system:serviceaccount:team-a:guest"
+KINDS = (NAMESPACE, NODE, POD, PRIORITY_CLASS, RESOURCE_QUOTA, VOLCANO_GROUP, VOLCANO_QUEUE, SERVICE_ACCOUNT)
+_AUDIT = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [
+        {"level": "None", "verbs": ["get", "list", "watch"]},
+        {"level": "None", "resources": [{"group": "authorization.k8s.io"}, {"group": "authentication.k8s.io"}]},
+        {"level": "Metadata", "users": [GUEST]},
+        {"level": "None"},
+    ],
+}
+_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+CRDS = ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator-podgroups")
+JOB_CRDS = ("kubeflow-pytorchjobs", "kubeflow-mpijobs")
+
+
+class Neighbourhood(LocalCluster):
+    """A plane whose KWOK and player look after the tenants only, and whose API server keeps an audit log."""
+
+    @property
+    def audit_log(self) -> Path:
+        return self.directory / "audit.log"
+
+    def _run(self, name: str, argv: Sequence[str | Path]) -> None:
+        if name == "kube-apiserver":
+            policy = self.directory / "audit.yaml"
+            policy.write_text(json.dumps(_AUDIT))
+            argv = [*argv, f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
+        if name == "kwok":
+            argv = [f"--manage-nodes-with-label-selector={TENANT}" if "manage-all" in str(w) else w for w in argv]
+        if name == "player":
+            argv = [*argv, f"--only={TENANT}"]
+        super()._run(name, argv)
+
+
+class World:
+    """The neighbourhood with its people, its scheduler, and a kubeconfig for the guest."""
+
+    def __init__(self, cluster: Neighbourhood, directory: Path) -> None:
+        self.cluster, self.directory = cluster, directory
+        self.api: Api = cluster.connection.api
+        self.kubeconfig = directory / "guest.kubeconfig"
+        self.settings = directory / "scheduler.yaml"
+        files = assets.ensure(KubeScheduler.assets, say=lambda _: None)
+        self.scheduler = KubeScheduler("default", Workplace.on(cluster, files))
+        self.webhook = Webhook(directory / "webhook")
+
+    def settle(self) -> None:
+        for name in (*CRDS, *JOB_CRDS):
+            define(self.api, suite.manifests() / "crds" / f"{name}.yaml")
+        self.api.post(_WEBHOOKS, self.webhook.configuration())
+        self.scheduler.start()
+        watch = Watch(self.api)
+        for manifest in people():
+            self.api.create(manifest)
+        for number in (1, 2):
+            seen(watch, "Pod", f"theirs-{number}", lambda pod: pod.get("status", {}).get("phase") == "Running")
+        self._let_the_guest_in()
+        settings = yaml.safe_load((suite.manifests() / "subjects" / "kube-scheduler" / "default.yaml").read_text())
+        self.settings.write_text(yaml.safe_dump(settings))
+
+    def _let_the_guest_in(self) -> None:
+        for role in yaml.safe_load_all(muster("rbac", "--service-account", "team-a:guest").stdout):
+            version, plural = role["apiVersion"], role["kind"].lower() + "s"
+            namespace = role["metadata"].get("namespace")
+            path = f"/apis/{version}/{f'namespaces/{namespace}/' if namespace else ''}{plural}"
+            self.api.post(path, role)
+        request = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"expirationSeconds": 7200},
+        }
+        answer = self.api.post(SERVICE_ACCOUNT.path("team-a", "guest", "token"), request)
+        host = json.loads(self.cluster.client_kubeconfig("admin").read_text())["clusters"][0]
+        document = {
+            "clusters": [host],
+            "users": [{"name": "guest", "user": {"token": answer["status"]["token"]}}],
+            "contexts": [{"name": "there", "context": {"cluster": host["name"], "user": "guest"}}],
+            "current-context": "there",
+        }
+        self.kubeconfig.write_text(json.dumps(document))
+
+    def run(self, *words: str, cwd: Path | None = None) -> subprocess.Popen[str]:
+        """`muster run` there, as the guest."""
+        command = [*_MUSTER, "run", "--kubeconfig", str(self.kubeconfig), *words]
+        out = subprocess.PIPE
+        place = cwd or self.directory
+        return subprocess.Popen(command, cwd=place, env=UNHURRIED, stdout=out, stderr=subprocess.STDOUT, text=True)
+
+    def theirs(self) -> dict[str, Any]:
+        """Everything that lasts, without what the API server notes down beside it."""
+        found: dict[str, Any] = {}
+        for kind in KINDS:
+            for one in self.api.list(kind)["items"]:
+                metadata = one["metadata"]
+                for noise in ("resourceVersion", "managedFields"):
+                    metadata.pop(noise, None)
+                _forget_heartbeats(kind, one)
+                found[f"{kind.kind} {metadata.get('namespace', '')}/{metadata['name']}"] = one
+        return found
+
+    def writes(self) -> list[tuple[str, str, str, str]]:
+        """What the guest changed, or wanted to: verb, resource, namespace, name."""
+        lines = self.cluster.audit_log.read_text().splitlines() if self.cluster.audit_log.exists() else []
+        return [_written(json.loads(line)) for line in lines]
+
+    def changes(self) -> int:
+        """How many there were so far."""
+        return self.cluster.audit_log.read_bytes().count(b"\n") if self.cluster.audit_log.exists() else 0
+
+    def stray_writes(self, since: int) -> list[tuple[str, str, str, str]]:
+        """Changes that were not to something of a run: neither in a namespace of one, nor by a name of one."""
+        return [one for one in self.writes()[since:] if not _is_own(*one)]
+
+    def forbidden(self) -> list[str]:
+        """What the guest had no right to."""
+        said = [json.loads(line) for line in self.cluster.audit_log.read_text().splitlines()]
+        return [
+            f"{one['verb']} {one['requestURI']}"
+            for one in said
+            if one.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
+        ]
+
+
+def seen(watch: Watch, kind: str, name: str, holds: Callable[[dict[str, Any]], bool] = lambda _: True) -> str:
+    """Wait until there is one whose name begins so and of which it holds; its full name."""
+    with watch._news:
+        while True:
+            for _, found_kind, _, found in watch.seen:
+                full: str = found["metadata"]["name"]
+                if found_kind == kind and full.startswith(name) and holds(found):
+                    return full
+            assert watch._news.wait(PATIENCE), f"no {kind} {name} was seen"
+
+
+@contextlib.contextmanager
+def neighbourhood(directory: Path) -> Iterator[World]:
+    with Neighbourhood() as cluster:
+        world = World(cluster, directory)
+        try:
+            world.settle()
+            yield world
+        finally:
+            world.scheduler.stop()
+            world.webhook.stop()
+
+
+def people() -> list[dict[str, Any]]:
+    """Two tenants' nodes and pods, and the names that the documents use, taken."""
+    offers = {"cpu": "16", "memory": "64Gi", "pods": "110", "nvidia.com/gpu": "2"}
+    nodes = [
+        _object("v1", "Node", f"gpu-{n}", labels={"tenant": "yes"}, status={"capacity": offers, "allocatable": offers})
+        for n in (1, 2)
+    ]
+    classes = [
+        _object("scheduling.k8s.io/v1", "PriorityClass", "critical", value=5, description="theirs"),
+        _object("scheduling.k8s.io/v1", "PriorityClass", "medium", value=3, description="theirs"),
+    ]
+    queue = _object("scheduling.volcano.sh/v1beta1", "Queue", "test", spec={"weight": 7})
+    group = _object(
+        "scheduling.volcano.sh/v1beta1", "PodGroup", "theirs", "team-a", spec={"minMember": 1, "queue": "test"}
+    )
+    quota = _object("v1", "ResourceQuota", "theirs", "team-a", spec={"hard": {"pods": "10"}})
+    limits = {"limits": {"nvidia.com/gpu": "2"}}
+    spec = {"priorityClassName": "medium", "containers": [{"name": "main", "image": "theirs", "resources": limits}]}
+    pods = [_object("v1", "Pod", f"theirs-{n}", "team-a", labels={"tenant": "yes"}, spec=spec) for n in (1, 2)]
+    guest = _object("v1", "ServiceAccount", "guest", "team-a")
+    return [_object("v1", "Namespace", "team-a"), guest, *nodes, *classes, queue, group, quota, *pods]
+
+
+_MUSTER = [sys.executable, "-c", "import sys; from muster.cli import main; sys.exit(main())"]
+
+
+def muster(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*_MUSTER, *words], env=UNHURRIED, capture_output=True, text=True, check=False)
+
+
+def kill_everything(run: subprocess.Popen[str]) -> None:
+    """The command and all that it started, at once, as the out-of-memory killer or a power cut would."""
+    family = [run.pid]
+    for pid in family:
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        family += [int(child) for child in children.read_text().split()] if children.exists() else []
+    for pid in family:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    run.communicate(timeout=PATIENCE)
+
+
+def _is_own(_verb: str, resource: str, namespace: str, name: str) -> bool:
+    if resource == "namespaces":
+        return bool(_OWN_PLACE.match(name))
+    return bool(_OWN_PLACE.match(namespace) or _OWN_NAME.search(name))
+
+
+def _object(version: str, kind: str, name: str, namespace: str = "", **parts: Any) -> dict[str, Any]:
+    metadata = {"name": name, "labels": parts.pop("labels", {})} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **parts}
+
+
+def _forget_heartbeats(kind: Resource, one: dict[str, Any]) -> None:
+    if kind is NODE:
+        for condition in one.get("status", {}).get("conditions", []):
+            condition.pop("lastHeartbeatTime", None)
+
+
+def _written(line: dict[str, Any]) -> tuple[str, str, str, str]:
+    about = line.get("objectRef", {})
+    resource = "/".join(filter(None, (about.get("resource", ""), about.get("subresource", ""))))
+    return line["verb"], resource, about.get("namespace", ""), about.get("name", "")
