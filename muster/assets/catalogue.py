@@ -56,7 +56,7 @@ class Component:
     def fingerprint(self) -> str:
         """Changes whenever a build could come out different, the Go version apart."""
         digest = hashlib.sha256()
-        for file in ("go.mod", "go.sum"):
+        for file in ("go.mod", "go.sum", *sorted(path.name for path in self.directory.glob("*.go"))):
             digest.update(hashlib.sha256((self.directory / file).read_bytes()).digest())
         recipe = [self.build, self.packages, platform.machine(), *([self.files] if self.files else [])]
         digest.update(json.dumps(recipe, sort_keys=True).encode())

@@ -1,0 +1,63 @@
+"""What the action needs before anything is fetched: which binaries, where they are cached, and under which key.
+
+The key of the GitHub cache is made of the keys of Muster's own cache, so that both forget a binary at the same moment.
+Read from SCHEDULER, CLUSTER and ARTIFACT; written as `name=value` lines for GITHUB_OUTPUT.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import sys
+from collections.abc import Sequence
+
+from muster import subject, suite
+from muster.assets import CONTROL_PLANE, cache
+from muster.assets.catalogue import component_of
+from muster.cli.judging import PLANES
+from muster.errors import MusterError
+
+KEPT = ("bin", "allure", "node")  # of the cache: what Go leaves there takes gigabytes and is needed once
+
+
+def main() -> int:
+    scheduler, cluster = os.environ["SCHEDULER"], os.environ["CLUSTER"]
+    try:
+        chosen = subject.choose(scheduler)[0]
+        names = list(dict.fromkeys((*PLANES.get(cluster, CONTROL_PLANE), *chosen.assets)))
+    except MusterError as problem:
+        sys.stderr.write(f"::error title=Muster::{_one_line(str(problem))}\n")
+        return problem.exit_code
+    place = cache.directory()
+    print(f"assets={' '.join(names)}")
+    print(f"cache-key={cache_key(names)}")
+    print("\n".join(["cache-paths<<END-OF-PATHS", *(str(place / each) for each in KEPT), "END-OF-PATHS"]))
+    print(f"artifact={os.environ['ARTIFACT'] or artifact_name(scheduler, cluster)}")
+    return 0
+
+
+def cache_key(names: Sequence[str]) -> str:
+    """Changes when one of the binaries, or the report generator, would be another one."""
+    digest = hashlib.sha256()
+    for name in sorted(names):
+        component = component_of(name)
+        release = component.downloads.get(name)
+        digest.update(f"{name} {release.sha256 if release else component.fingerprint}\n".encode())
+    for file in sorted((suite.toolchain().parent / "allure").iterdir()):
+        digest.update(file.read_bytes())
+    return f"muster-{platform.machine()}-{digest.hexdigest()[:20]}"
+
+
+def artifact_name(scheduler: str, cluster: str) -> str:
+    """GitHub refuses colons and slashes in it."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", f"muster-{scheduler}-{cluster}").strip("-")
+
+
+def _one_line(text: str) -> str:
+    return text.replace("%", "%25").replace("\n", "%0A")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

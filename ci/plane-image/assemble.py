@@ -1,0 +1,68 @@
+"""The embedded plane as one image: static binaries and nothing else, written as an archive that `docker load` reads.
+
+No registry, no base image, no engine. The same binaries give the same archive, byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "kind-image"))
+
+from archive import Image, write
+
+from muster import assets
+from muster.cluster import container_image
+from muster.errors import HarnessError, MusterError
+
+_INTERPRETER = 3  # the kind of program header that asks for a dynamic linker, which an empty image does not have
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Write the image of the embedded plane as an archive.")
+    parser.add_argument("archive", type=Path, nargs="?", help="where to (dist/<name of the image>.tar)")
+    asked = parser.parse_args().archive
+    reference = container_image.reference()
+    target = asked or Path("dist") / f"{reference.replace(':', '-')}.tar"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        assemble(reference, target)
+    except MusterError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return problem.exit_code
+    print(target)
+    return 0
+
+
+def assemble(reference: str, target: Path) -> None:
+    programs = assets.ensure(container_image.PROGRAMS, say=lambda line: print(line, file=sys.stderr, flush=True))
+    for name, path in programs.items():
+        if is_dynamic(path):
+            raise HarnessError(
+                f"{name} ({path}) needs a dynamic linker: build it with CGO_ENABLED=0, or unset its path"
+            )
+    with tempfile.TemporaryDirectory() as scratch:
+        temporary = Path(scratch) / "tmp"
+        temporary.mkdir()
+        temporary.chmod(0o1777)
+        files = {"tmp": temporary, **{f"{container_image.PLACE}/{name}": path for name, path in programs.items()}}
+        settings = {"Entrypoint": [f"{container_image.PLACE}/{container_image.INIT}"]}
+        draft = target.with_name(f".{target.name}")
+        write([Image(references=[reference], files=files, settings=settings)], draft)
+        draft.replace(target)
+
+
+def is_dynamic(path: Path) -> bool:
+    """Whether an ELF file of 64 bits names a dynamic linker."""
+    data = path.read_bytes()[:4096]
+    offset, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    kinds = [struct.unpack_from("<I", data, offset + number * size)[0] for number in range(count)]
+    return _INTERPRETER in kinds
+
+
+if __name__ == "__main__":
+    sys.exit(main())

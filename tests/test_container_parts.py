@@ -1,0 +1,144 @@
+"""The container's first process and our end of its lifeline, without a container: over a socket, in Docker's frames."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from muster import assets
+from muster.cluster.container_parts import Lifeline, Part
+from muster.cluster.local.readiness import component_died, wait_until
+from muster.errors import HarnessError
+from muster.processes import first_to_end
+
+INIT = assets.find("plane-init")
+pytestmark = pytest.mark.skipif(INIT is None, reason="plane-init is not built yet: `muster assets plane-init`")
+SOON = 60.0  # seconds, on a machine that is busy with other things
+
+
+class Engine:
+    """What Docker does between us and the container: passes on standard input, frames standard output."""
+
+    def __init__(self) -> None:
+        assert INIT is not None
+        ours, self._theirs = socket.socketpair()
+        self.init = subprocess.Popen([INIT.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self.threads = [threading.Thread(target=each, daemon=True) for each in (self._pass_on, self._frame)]
+        for thread in self.threads:
+            thread.start()
+        self.lifeline = Lifeline(ours)
+
+    def _pass_on(self) -> None:
+        assert self.init.stdin is not None
+        while piece := self._theirs.recv(4096):
+            self.init.stdin.write(piece)
+            self.init.stdin.flush()
+        self.init.stdin.close()
+
+    def _frame(self) -> None:
+        assert self.init.stdout is not None
+        while piece := os.read(self.init.stdout.fileno(), 4096):
+            self._theirs.sendall(struct.pack(">BxxxL", 1, len(piece)) + piece)
+        self._theirs.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> None:
+        self.lifeline.cut()
+        with contextlib.suppress(ProcessLookupError):  # in a container the kernel would do it
+            os.killpg(self.init.pid, signal.SIGKILL)
+        self.init.wait()
+        for thread in self.threads:
+            thread.join()
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    engine = Engine()
+    yield engine
+    engine.end()
+
+
+def part(engine: Engine, directory: Path, name: str, script: str) -> Part:
+    made = Part(name, ["/bin/sh", "-c", script], directory=directory, lifeline=engine.lifeline)
+    made.start()
+    return made
+
+
+def test_every_program_has_a_log_of_its_own_and_its_end_is_noticed(engine: Engine, tmp_path: Path) -> None:
+    one = part(engine, tmp_path, "etcd", "echo ready; sleep 600")
+    two = part(engine, tmp_path, "kwok", "echo here; echo trouble >&2; printf unfinished; exit 3")
+    assert first_to_end([one, two], SOON) is two
+    assert (two.exit_code, two.how_it_ended()) == (3, "exited with code 3")
+    assert two.log_tail(9) == "here\ntrouble\nunfinished"
+    assert one.log_tail(9) in ("", "ready")
+    assert str(component_died(two)).startswith("kwok exited with code 3. Its last lines:\nhere")
+
+
+def test_the_one_that_died_is_blamed_and_not_those_that_went_with_it(engine: Engine, tmp_path: Path) -> None:
+    one = part(engine, tmp_path, "etcd", "sleep 600")
+    two = part(engine, tmp_path, "kwok", "kill -9 $$")
+    assert engine.init.wait(SOON) == 1
+    engine.lifeline.cut()
+    assert [each.name for each in (one, two) if not each.alive] == ["kwok"]
+
+
+def test_when_nobody_is_to_blame_all_have_ended(engine: Engine, tmp_path: Path) -> None:
+    """The container was killed from outside."""
+    parts = [part(engine, tmp_path, name, "sleep 600") for name in ("etcd", "kwok")]
+    engine.init.kill()
+    assert all(each.wait(SOON) for each in parts)
+
+
+def test_a_program_that_is_killed_is_told_by_its_signal(engine: Engine, tmp_path: Path) -> None:
+    one = part(engine, tmp_path, "etcd", "kill -9 $$")
+    assert one.wait(SOON)
+    assert one.how_it_ended() == "was ended by SIGKILL"
+
+
+def test_a_program_that_is_not_there_says_so(engine: Engine, tmp_path: Path) -> None:
+    one = Part("etcd", ["/no/such/etcd"], directory=tmp_path, lifeline=engine.lifeline)
+    one.start()
+    with pytest.raises(HarnessError, match=r"etcd exited with code 127.*\n.*no such file"):
+        wait_until(lambda: False, one, [one])
+
+
+def test_a_cut_lifeline_ends_the_container(engine: Engine, tmp_path: Path) -> None:
+    one = part(engine, tmp_path, "etcd", "sleep 600")
+    engine.lifeline.cut()
+    assert engine.init.wait(SOON) == 0
+    assert not one.alive
+    one.kill()
+    one.kill()
+
+
+def test_docker_stop_ends_it_as_well(engine: Engine, tmp_path: Path) -> None:
+    one = part(engine, tmp_path, "etcd", "echo here; sleep 600")
+    engine.init.send_signal(signal.SIGTERM)
+    assert engine.init.wait(SOON) in (0, -signal.SIGTERM)  # it may come before the handler is there
+    assert one.wait(SOON)
+
+
+def test_an_order_after_the_end_is_answered_by_the_end(engine: Engine, tmp_path: Path) -> None:
+    engine.init.kill()
+    engine.init.wait()
+    for thread in engine.threads[1:]:
+        thread.join()
+    engine.lifeline.cut()
+    late = Part("kwok", ["/bin/true"], directory=tmp_path, lifeline=engine.lifeline)
+    late.start()
+    assert late.wait(SOON)
+    assert not late.alive
+
+
+def test_one_part_alone_cannot_be_signalled(engine: Engine, tmp_path: Path) -> None:
+    one = part(engine, tmp_path, "etcd", "sleep 600")
+    with pytest.raises(HarnessError, match="etcd runs in a container"):
+        one.pause()
