@@ -1,6 +1,6 @@
 # Needs Python 3.11+, make and git. Everything is written to this checkout and to Muster's cache, nowhere else.
 .POSIX:
-.PHONY: help env assets run test test-subjects lint prove bench clean
+.PHONY: help env assets run test test-report test-subjects lint lint-workflows plane-image test-container kind-image test-kind prove bench clean
 
 PYTHON =
 ARGS =
@@ -12,10 +12,16 @@ RECENT = import sys; sys.exit(sys.version_info < (3, 11))
 help:
 	@echo 'make run     run the suite against the default scheduler; ARGS="…" goes to muster run'
 	@echo 'make test    test Muster itself'
+	@echo 'make test-report  test reports, in a browser as well; needs chromium'
 	@echo 'make test-subjects  judge every scheduler that is built in'
 	@echo 'make env     only set up .venv, so that .venv/bin/muster works'
 	@echo 'make assets  only find, download or build the control plane'
 	@echo 'make lint    ruff, mypy, import-linter'
+	@echo 'make lint-workflows  actionlint'
+	@echo 'make plane-image  the embedded plane as an image, for --cluster container'
+	@echo 'make test-container  the same, tried out; brings an engine along where there is none'
+	@echo 'make kind-image  a node image for kind, from package registries alone'
+	@echo 'make test-kind   a real kind cluster; brings an engine along where there is none'
 	@echo 'make prove   run the suite on broken schedulers: every scenario must go red on one of them'
 	@echo 'make bench   measurements'
 	@echo 'make clean   remove what the others made here; the cache of binaries stays'
@@ -48,14 +54,41 @@ run: env
 	@.venv/bin/muster run $(ARGS)
 
 test: env
-	@.venv/bin/muster assets kube-scheduler volcano koordinator
+	@.venv/bin/muster assets kube-scheduler volcano koordinator actionlint plane-init
 	.venv/bin/python -m pytest tests -q -n 2
+
+test-report: env assets
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	echo 'No Chromium on PATH: install it (on Debian: apt-get install chromium), then make test-report again' >&2; exit 1
+	.venv/bin/python -m pytest tests/test_report_*.py tests/test_timeline_*.py -q -n 2 -rs
 
 lint: env
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+lint-workflows: env
+	@linter="$$(.venv/bin/muster assets actionlint | sed 's/^actionlint *//')" || exit 1; \
+	"$$linter" -shellcheck .venv/bin/shellcheck -pyflakes=
+
+plane-image: env
+	@archive="$$(.venv/bin/python ci/plane-image/assemble.py)" || exit 1; \
+	if docker version >/dev/null 2>&1; then docker load --input "$$archive"; \
+	else echo "No Docker answers here. Where one does: docker load --input $$archive"; fi
+
+# With the engine that answers, or one brought along; that one has no network, so whatever is missing is got before.
+test-container: env
+	@.venv/bin/muster assets kube-apiserver kube-controller-manager etcd kwok plane-init >/dev/null
+	@.venv/bin/python ci/kind-engine/run.py sh -c \
+	  'make plane-image && .venv/bin/python -m pytest tests/test_container_plane.py -q -rs'
+
+# The path of an archive for `muster run --cluster kind --kind-image`. Needs root, for debootstrap does.
+kind-image: env
+	@.venv/bin/python ci/kind-image/build.py
+
+test-kind: env
+	@ci/kind-test
 
 # Everything on every scheduler that is built in; a red verdict is a finding, not a failure of this target.
 test-subjects: env
@@ -67,7 +100,7 @@ prove: env assets
 	@.venv/bin/python -m tests.prove
 
 bench: env assets
-	@for measurement in chronicle core scheduler "operator crowd" plane_cycles; do \
+	@for measurement in chronicle core scheduler "operator crowd" plane_cycles "report html" "report writing"; do \
 	  .venv/bin/python -m bench.$$measurement || exit 1; \
 	done
 

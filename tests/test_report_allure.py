@@ -19,10 +19,22 @@ OUTLINE = """  @PRE-06 @may
       | two  |"""
 
 
+RULE = "  Rule: Nobody waits in vain\n\n" + scenario("PRE-07", "Then it holds")
+
+
 @pytest.fixture(scope="module", params=["1", "2"], ids=["alone", "workers"])
 def suite(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
     suite = make_toy_suite(tmp_path_factory.mktemp("allure"))
-    table = ["And pods:", "  | pod  | GPUs |", "  | left | 1    |", "And a text:", '  """', "  some text", '  """']
+    table = [
+        "And pods:",
+        "  | pod  | GPUs |",
+        "  | left | 1    |",
+        "And a text:",
+        '  """',
+        "  some text",
+        "  and more",
+        '  """',
+    ]
     suite.write(
         feature(
             scenario("PRE-01", *table, "When nothing happens", "Then it holds"),
@@ -31,6 +43,7 @@ def suite(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             scenario("PRE-04", "And a cluster that cannot stop", "Then it is violated"),
             scenario("PRE-05", "Then it is not supported"),
             OUTLINE,
+            RULE,
             title="Making room",
         )
     )
@@ -43,28 +56,28 @@ def labels(result: dict[str, Any], name: str) -> list[str]:
 
 
 def test_every_scenario_is_there_once(suite: ToySuite) -> None:
-    expected = {"PRE-01", "PRE-02", "PRE-03", "PRE-04", "PRE-05", "PRE-06[one]", "PRE-06[two]"}
+    expected = {"PRE-01", "PRE-02", "PRE-03", "PRE-04", "PRE-05", "PRE-06[one]", "PRE-06[two]", "PRE-07"}
     assert set(suite.allure()) == expected
     assert len(list((suite.latest / "allure").glob("*-result.json"))) == len(expected)
 
 
 def test_steps_come_in_order_with_their_tables_inside(suite: ToySuite) -> None:
     result = suite.allure()["PRE-01"]
-    names = ["Given a node", "And pods:", "And a text:", "When nothing happens", "Then it holds"]
+    names = ["Given a node", "And pods:", "And a text: some text …", "When nothing happens", "Then it holds"]
     assert [step["name"] for step in result["steps"]] == names
     assert all(step["status"] == "passed" and step["stop"] >= step["start"] for step in result["steps"])
     (table,) = result["steps"][1]["attachments"]
     with (suite.latest / "allure" / table["source"]).open() as file:
         assert list(csv.reader(file)) == [["pod", "GPUs"], ["left", "1"]]
     (text,) = result["steps"][2]["attachments"]
-    assert (suite.latest / "allure" / text["source"]).read_text() == "some text"
+    assert (suite.latest / "allure" / text["source"]).read_text() == "some text\nand more"
 
 
 def test_a_violated_promise_is_red_and_names_the_story(suite: ToySuite) -> None:
     result = suite.allure()["PRE-02"]
     assert result["status"] == "failed"
     assert [step["status"] for step in result["steps"]] == ["passed", "passed", "failed"]
-    assert result["statusDetails"]["message"] == "failed: wanted   one victim\nseen     two victims"
+    assert result["statusDetails"]["message"] == "wanted   one victim\nseen     two victims"
     assert "trace" not in result["statusDetails"]
     assert "def call_fixture_func" in suite.allure()["PRE-03"]["statusDetails"]["trace"]
 
@@ -87,7 +100,7 @@ def test_what_is_not_supported_is_skipped_with_the_reason(suite: ToySuite) -> No
 
 def test_titles_labels_and_the_row_of_an_outline(suite: ToySuite) -> None:
     result = suite.allure()["PRE-06[two]"]
-    assert result["name"] == "About two"
+    assert result["name"] == "PRE-06 About two"
     assert result["parameters"] == [{"name": "name", "value": "two"}]
     assert labels(result, "feature") == ["Making room"]
     assert labels(result, "as_id") == labels(result, "requirement") == ["PRE-06"]
@@ -98,6 +111,13 @@ def test_titles_labels_and_the_row_of_an_outline(suite: ToySuite) -> None:
     assert [label["name"] for label in result["labels"]][:2] == ["requirement", "level"]
     assert "preemption" in labels(result, "capability")
     assert labels(suite.allure()["PRE-02"], "severity") == ["normal"]
+
+
+def test_a_rule_stands_between_the_feature_and_its_scenarios(suite: ToySuite) -> None:
+    result = suite.allure()["PRE-07"]
+    assert labels(result, "story") == ["Nobody waits in vain"]
+    assert result["titlePath"][-2:] == ["Making room", "Nobody waits in vain"]
+    assert labels(suite.allure()["PRE-01"], "story") == []
 
 
 def test_no_containers_for_step_definitions(suite: ToySuite) -> None:
@@ -112,7 +132,14 @@ def test_the_environment_is_shown(suite: ToySuite) -> None:
     allure = suite.latest / "allure"
     assert "scheduler.version = v9.9.9\n" in (allure / "environment.properties").read_text()
     assert json.loads((allure / "executor.json").read_text())["name"] == "muster"
-    assert len(json.loads((allure / "categories.json").read_text())) == 5
+    rules = json.loads((allure / "categories.json").read_text())
+    assert [rule["messageRegex"] for rule in rules] == [
+        "(?s).*",
+        "(?s).*",
+        "(?s)not-supported: .*",
+        "(?s)not-staged: .*",
+        "(?s)skipped: .*",
+    ]
     assert json.loads((suite.latest / "environment.json").read_text()) == {"scheduler version": "v9.9.9"}
 
 
@@ -123,11 +150,11 @@ def test_history_outlives_a_change_of_title_and_keeps_rounds_apart(tmp_path: Pat
     suite.write(feature(scenario("PRE-01", "Then it holds", title="New"), title="Renamed"))
     suite.muster("run")
     new = suite.allure()["PRE-01"]
-    assert (old["name"], new["name"]) == ("Old", "New")
+    assert (old["name"], new["name"]) == ("PRE-01 Old", "PRE-01 New")
     assert (old["historyId"], old["testCaseId"]) == (new["historyId"], new["testCaseId"])
     suite.muster("run", "--repeat", "2")
     rounds = [json.loads(file.read_text()) for file in (suite.latest / "allure").glob("*-result.json")]
-    assert {result["name"] for result in rounds} == {"New (round 1/2)", "New (round 2/2)"}
+    assert {result["name"] for result in rounds} == {"PRE-01 New (round 1/2)", "PRE-01 New (round 2/2)"}
     assert len({result["historyId"] for result in rounds}) == 2
     assert {result["testCaseId"] for result in rounds} == {new["testCaseId"]}
 
@@ -136,4 +163,4 @@ def test_plain_pytest_with_alluredir_gets_the_same(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
     assert suite.pytest(f"--alluredir={tmp_path / 'shown'}", "-n", "1").returncode == 0
     (file,) = (tmp_path / "shown").glob("*-result.json")
-    assert json.loads(file.read_text())["name"] == "Title of PRE-01"
+    assert json.loads(file.read_text())["name"] == "PRE-01 Title of PRE-01"

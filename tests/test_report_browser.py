@@ -1,7 +1,7 @@
-"""The report as a reader sees it: made by `muster report`, opened in a headless Chromium.
+"""The report as a reader sees it: made by `muster report` of a real run, opened in a headless Chromium.
 
-Skipped where there is no Chromium, no Playwright or no Allure in the cache: none of them is installed by a test.
-MUSTER_SCREENSHOTS=DIR keeps what was seen, in light and in dark.
+Skipped where there is no Chromium, or where Allure can neither be found nor fetched. MUSTER_SCREENSHOTS=DIR keeps what
+was seen, in light and in dark. Each test has a run of its own: tests that share one would make it once per worker.
 """
 
 import os
@@ -10,139 +10,170 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from muster.catalogue import Behaviour, read_features
+from muster.errors import HarnessError
 from muster.report import node
-from tests.report_suite import GREEN, HOSTILE, STORY, make_report_suite
-from tests.toy_suite import ToySuite, scenario
+from muster.suite import suite_root
+from tests.report_suite import HOSTILE, make_report_suite
+from tests.toy_suite import SCHEDULER
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SECONDS = 60_000  # milliseconds that a busy machine may take for a page
+PATIENCE = 180_000  # milliseconds that a busy machine may take for a page
+ATTEMPTS = 60  # to unfold something
+WALK_THROUGH, BROKEN, FAULT = "DOC-1", "JPR-05", "equals-may-go"
+CHECKOUT = Path(__file__).resolve().parent.parent
 
-playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install playwright")
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM, reason="no Chromium on PATH: apt-get install chromium"),
-    pytest.mark.skipif(not node.is_there(), reason="no Allure in the cache: make any report with `muster report`"),
-]
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium on PATH: apt-get install chromium")
 
 
-@pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
-    table = ["And pods:", "  | pod  | GPUs |", "  | left | 1    |"]
-    tables = scenario("PRE-07", *table, "Then it holds", title="With a table")
-    suite = make_report_suite(tmp_path_factory.mktemp("browser"), GREEN, STORY, tables, *HOSTILE)
-    suite.muster("run")
-    made = suite.muster("report")
+@pytest.fixture(autouse=True)
+def allure() -> None:
+    try:
+        node.allure(lambda _: None)
+    except HarnessError as problem:
+        pytest.skip(str(problem))
+
+
+@pytest.mark.plane
+def test_a_reader_finds_the_walk_through_its_picture_and_the_story_of_a_failure(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    broken = {**os.environ, "MUSTER_REFERENCE": f"tests.broken {FAULT}"}
+    run = muster("run", "--only", WALK_THROUGH, BROKEN, "--results", str(results), cwd=CHECKOUT, environment=broken)
+    assert run.returncode == 1, run.stdout + run.stderr
+    made = muster("report", str(results), cwd=CHECKOUT, environment=os.environ)
     assert made.returncode == 0, made.stderr
-    assert Path(made.stdout.strip()).is_file()
-    return suite
+    behaviours = read_features(suite_root() / "features").by_id()
+    with served(results / "report") as address, pages(address) as schemes:
+        for scheme, page in schemes:
+            page.goto(address)
+            see(page, f"report-{scheme}")
+            the_walk_through(page, behaviours[WALK_THROUGH], scheme)
+            page.goto(address)
+            the_failure(page, behaviours[BROKEN], scheme)
 
 
-@pytest.fixture(scope="module")
-def address(suite: ToySuite) -> Iterator[str]:
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(suite.latest / "report"))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@pytest.fixture(params=["light", "dark"])
-def page(request: pytest.FixtureRequest, browser: Any, address: str) -> Iterator[Any]:
-    context = browser.new_context(color_scheme=request.param, viewport={"width": 1280, "height": 1400})
-    page = context.new_page()
-    page.set_default_timeout(SECONDS)
-    strangers: list[str] = []
-    page.on(
-        "request",
-        lambda asked: strangers.append(asked.url) if not asked.url.startswith((address, "data:", "blob:")) else None,
-    )
-    page.on("dialog", lambda dialog: strangers.append(f"dialog {dialog.message}"))
-    page.goto(address)
-    yield page
-    keep(page, f"{request.node.originalname}-{request.param}")
-    context.close()
-    assert strangers == []
-
-
-def keep(page: Any, name: str) -> None:
-    if directory := os.environ.get("MUSTER_SCREENSHOTS"):
-        page.screenshot(path=str(Path(directory) / f"{name}.png"))
-
-
-def open_scenario(page: Any, title: str) -> None:
-    page.get_by_text(title, exact=True).first.click()
-    page.get_by_text("Given a node").first.wait_for()
-
-
-def test_steps_come_in_order(page: Any) -> None:
-    open_scenario(page, "All is well")
-    body = page.locator("body").inner_text()
-    sentences = [
-        "Given a node",
-        "And two pods that run",
-        "When a third one asks",
-        "Then one of them",
-        "And nobody else",
-    ]
-    places = [body.index(sentence) for sentence in sentences]
-    assert places == sorted(places)
-
-
-def test_the_timeline_opens(page: Any) -> None:
-    open_scenario(page, "All is well")
+def the_walk_through(page: "Page", behaviour: Behaviour, scheme: str) -> None:
+    open_scenario(page, behaviour)
+    shown, place = page.locator("body").inner_text(), 0
+    for step in behaviour.steps:
+        place = shown.index(f"{step.keyword} {step.text}", place) + 1
+    typed = page.get_by_text("When a person types: muster top node").first
+    typed.click()
+    page.get_by_text("answer", exact=True).first.click()
+    page.get_by_text(re.compile(r"GPU\(Allocated\)")).first.wait_for()
+    typed.click()
     page.get_by_text("timeline", exact=True).first.click()
     picture = page.locator("img[src^='blob:'], img[src^='data:'], img[src*='attachments']").first
     picture.wait_for()
     picture.scroll_into_view_if_needed()
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1000
+    see(page, f"walk-through-{scheme}")
 
 
-def test_the_story_is_beside_the_step_that_failed(page: Any) -> None:
-    open_scenario(page, "A story is told")
-    assert "seen     two victims" in page.locator("body").inner_text()
-    page.get_by_text("And it fails with a story").first.wait_for()
-    names = page.locator("body").inner_text()
+def the_failure(page: "Page", behaviour: Behaviour, scheme: str) -> None:
+    open_scenario(page, behaviour)
+    shown = page.locator("body").inner_text()
+    assert "wanted   " in shown
+    assert "seen     " in shown
     for name in ("story", "nodes", "objects", "events"):
-        assert re.search(rf"^{name}$", names, re.MULTILINE)
+        assert re.search(rf"^{name}$", shown, re.MULTILINE), shown
+    page.get_by_text("story", exact=True).first.click()
+    see(page, f"failure-{scheme}")
 
 
-def test_hostile_words_are_words(page: Any) -> None:
-    open_scenario(page, "Hostile words")
-    assert "<script>alert(1)</script>" in page.locator("body").inner_text()
-
-
-def test_one_file_needs_no_server(browser: Any, suite: ToySuite) -> None:
-    began = time.monotonic()
-    made = suite.muster("report", "--single-file")
+def test_hostile_words_are_words_and_one_file_needs_no_server(tmp_path: Path) -> None:
+    suite = make_report_suite(tmp_path, *HOSTILE)
+    toys = {**suite.environment(), **{name: os.environ[name] for name in ("MUSTER_CACHE",) if name in os.environ}}
+    run = muster("run", "--scheduler", SCHEDULER, cwd=suite.work, environment=toys)
+    assert set(suite.verdicts()) == {"PRE-03", "PRE-04", "PRE-05"}, run.stderr
+    made = muster("report", "--single-file", cwd=suite.work, environment=toys)
     assert made.returncode == 0, made.stderr
-    assert time.monotonic() - began < 60
-    page = browser.new_page()
-    page.set_default_timeout(SECONDS)
-    page.goto(Path(made.stdout.strip()).as_uri())
-    open_scenario(page, "All is well")
-    page.close()
+    address = Path(made.stdout.strip()).as_uri()
+    with pages(address) as schemes:
+        for scheme, page in schemes:
+            page.goto(address)
+            unfold(page, "PRE-03 Hostile words", "preemption", "Making room")
+            page.get_by_text("Given a node").first.wait_for()
+            assert "<script>alert(1)</script>" in page.locator("body").inner_text()
+            see(page, f"hostile-{scheme}")
 
 
-def test_without_results_there_is_nothing_to_show(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "muster", "report", str(tmp_path)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (ran.returncode, ran.stdout) == (64, "")
-    assert "holds no results of a run" in ran.stderr
+def muster(*words: str, cwd: Path, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """Without a limit of time: a busy machine takes as long as it takes."""
+    command = [sys.executable, "-m", "muster", *words]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def open_scenario(page: "Page", behaviour: Behaviour) -> None:
+    """By its id and title, and wait for its first sentence."""
+    first = behaviour.steps[0]
+    unfold(page, f"{behaviour.id} {behaviour.title}", behaviour.capabilities[0], behaviour.feature_title)
+    page.get_by_text(f"{first.keyword} {first.text}").first.wait_for()
+
+
+def unfold(page: "Page", title: str, *folds: str) -> None:
+    """Open what is folded on the way: Allure unfolds red groups itself, but not each time; then click the title."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    wanted = page.get_by_text(title, exact=True).first
+    page.get_by_text(folds[0], exact=True).first.wait_for()
+    for _ in range(ATTEMPTS):
+        try:
+            wanted.wait_for(timeout=PATIENCE / ATTEMPTS)
+            break
+        except TooLate:
+            rows = [page.get_by_text(fold, exact=True).first for fold in folds]
+            [row for row in rows if row.is_visible()][-1].click()
+    wanted.click()
+
+
+@contextmanager
+def served(directory: Path) -> Iterator[str]:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(directory))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@contextmanager
+def pages(home: str) -> Iterator[Iterator[tuple[str, "Page"]]]:
+    """A light and a dark one; neither may ask anybody for anything, nor open a dialogue."""
+    from playwright.sync_api import sync_playwright
+
+    strangers: list[str] = []
+    known = (home.removesuffix("index.html"), "data:", "blob:")
+
+    def each() -> Iterator[tuple[str, "Page"]]:
+        for scheme in ("light", "dark"):
+            page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 1400})
+            page.set_default_timeout(PATIENCE)
+            page.on("request", lambda asked: None if asked.url.startswith(known) else strangers.append(asked.url))
+            page.on("dialog", lambda dialog: strangers.append(f"dialog {dialog.message}"))
+            yield scheme, page
+            page.close()
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE)
+        yield each()
+        browser.close()
+    assert strangers == []
+
+
+def see(page: "Page", name: str) -> None:
+    if directory := os.environ.get("MUSTER_SCREENSHOTS"):
+        page.screenshot(path=str(Path(directory) / f"{name}.png"), full_page=True)

@@ -5,9 +5,14 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
+import allure_commons
 import pytest
+from rich.console import Console
 
+from muster.cli.live import Live
 from muster.report import github, timeline_reading, timeline_svg, timeline_text
+from muster.report.evidence import Evidence
+from muster.report.gpu_maps import gpu_map
 from muster.report.plain_text import cut, one_line, plain, read_from
 from muster.report.results import Result
 from muster.report.timeline import Sentence
@@ -53,6 +58,56 @@ def test_logs_are_read_from_an_offset_whatever_they_hold(tmp_path: Path) -> None
     assert read_from(tmp_path / "none.log") == ""
     log.write_bytes(b"y" * 5000)
     assert len(read_from(log, 0, 1000)) < 1100
+
+
+class Collector:
+    """Stands where Allure takes attachments."""
+
+    def __init__(self) -> None:
+        self.bodies: dict[str, str] = {}
+
+    @allure_commons.hookimpl  # type: ignore[untyped-decorator]
+    def attach_data(self, body: str, name: str) -> None:
+        self.bodies[name] = body
+
+
+def test_evidence_of_hostile_objects_events_and_logs_is_plain(tmp_path: Path) -> None:
+    log = tmp_path / "scheduler.log"
+    log.write_bytes(b"before\n")
+    tale = (
+        Tale()
+        .node("gpu-1", 1)
+        .settled("left", "gpu-1", 1)
+        .event("left", "Odd", NASTY.encode("utf-8", "ignore").decode())
+    )
+    taken, seen = Evidence(tale.history, {"scheduler": log}), Collector()
+    log.write_bytes(b"before\n" + b"\xff\x1b[31m<script>\x00" + b"x" * 2**20 + b"\xfe end")
+    allure_commons.plugin_manager.register(seen)
+    try:
+        taken.of_failure(NASTY)
+        taken.timeline(NASTY, [Sentence(NASTY, 0.5, "failed")], None, "PRE-01")
+    finally:
+        allure_commons.plugin_manager.unregister(seen)
+    assert set(seen.bodies) >= {"story", "nodes", "objects", "events", "log: scheduler", "timeline"}
+    for body in seen.bodies.values():
+        body.encode("utf-8")
+        assert len(body) < 300_000
+        assert not {"\x1b", "\x00", "\x9b", "\u202e"} & set(body)
+    assert "before" not in seen.bodies["log: scheduler"]
+    assert seen.bodies["log: scheduler"].endswith("end")
+
+
+def test_the_live_view_shows_letters_only(tmp_path: Path) -> None:
+    shown = io.StringIO()
+    with Live(planned=1, results=tmp_path) as live:
+        live._take({"event": "starts", "worker": "main", "at": 0.0, "id": "PRE-01", "title": NASTY})
+        live._take({"event": "waits", "worker": "main", "at": 0.0, "text": f"[red]{NASTY}"})
+        live._take({"event": "map", "worker": "main", "at": 0.0, "nodes": [[NASTY, "A.[/]"]], "waiting": 1})
+        Console(file=shown, width=80).print(live._picture())
+    lines = shown.getvalue().splitlines()[1:]
+    assert len(lines) == 2
+    assert all(line.isprintable() and len(line) <= 80 for line in lines)
+    assert "[red]<script>" in lines[0]
 
 
 def test_every_file_of_the_run_can_be_read(suite: ToySuite) -> None:
@@ -107,6 +162,21 @@ def test_pictures_stay_pictures(nasty: str) -> None:
     assert not [element for element in root.iter() if element.tag.endswith("script")]
     assert len(drawn) < 60 * 1024
     assert "\x1b" not in timeline_text.write(timeline)
+
+
+def test_absurd_numbers_of_gpus_cost_nothing() -> None:
+    tale = (
+        Tale()
+        .node("gpu-1", 10**12)
+        .node("gpu-2", 1)
+        .settled("greedy", "gpu-2", 10**12)
+        .settled("huge", "gpu-1", 10**12)
+    )
+    drawn = timeline_svg.draw(timeline_reading.read(tale.history))
+    assert len(drawn) < 60 * 1024
+    (_, counted), (_, cells) = gpu_map(tale.history)[0]
+    assert counted == f"{10**12}/{10**12}"
+    assert len(cells) == 16
 
 
 def test_a_summary_of_hostile_titles_is_a_table() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -104,6 +105,13 @@ def test_the_settings_name_the_scheduler_and_what_goes_wrong(tmp_path: Path) -> 
 def test_no_results_no_report(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no results of a run"):
         make(tmp_path)
+
+
+def test_the_command_says_it_in_one_sentence(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "muster", "report", str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout) == (64, "")
+    assert "holds no results of a run" in ran.stderr
 
 
 def test_a_report_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path) -> None:

@@ -58,6 +58,39 @@ def test_a_terminal_of_80_columns_is_not_overrun(monkeypatch: pytest.MonkeyPatch
     assert all(len(line) <= 80 for line in plain.splitlines())
 
 
+def test_a_story_is_wrapped_below_its_label_and_its_command_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    command = "muster run --scheduler kube-scheduler --only PRE-01 --keep"
+    table = "nodes    node " + "x" * 80
+    told = f"wanted   {'peace ' * 20}\n{table}\nrepeat   {command}"
+    shown = printed(run(result("PRE-01", Verdict.FAILED, message=told)), Terminal())
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("  wanted"))
+    assert lines[first + 1].startswith("           peace")
+    assert all(len(line) <= 60 for line in lines[first : first + 2])
+    assert f"  repeat   {command}" in lines
+    assert told.splitlines()[0].strip() in printed(run(result("PRE-01", Verdict.FAILED, message=told)))
+
+
+def test_what_is_slow_is_said_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    slow = result("PRE-02", seconds=4.0, steps=[StepResult("Then", "it runs " * 20, "passed", 3.25)])
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", printed(run(slow), Terminal(), slowest=1)).splitlines()
+    (line,) = [line for line in lines if "longest 3.2:" in line]
+    assert len(line) <= 80
+    assert line.rstrip().endswith("…")
+    assert ("it runs " * 20).strip() in printed(run(slow), slowest=1)
+
+
+def test_what_judges_the_cluster_is_marked() -> None:
+    text = printed(run(result("JOB-01", judges_the_cluster=True), result("PRE-01")))
+    assert "JOB-01  must †" in text
+    assert "† judges the cluster, not the scheduler" in text
+    assert "†" not in printed(run(result("PRE-01")))
+
+
 def test_rounds_that_differ_are_unstable() -> None:
     rounds = [result("PRE-01", round=n, rounds=10) for n in range(1, 10)]
     rounds.append(result("PRE-01", Verdict.FAILED, round=10, rounds=10, message="story"))
@@ -72,7 +105,7 @@ def test_the_slowest_are_shown_with_their_longest_step() -> None:
     steps = [StepResult("Given", "a node", "passed", 0.5), StepResult("Then", "it runs", "passed", 3.25)]
     slow = result("PRE-02", seconds=4.0, setup_seconds=1.0, teardown_seconds=0.5, steps=steps)
     text = printed(run(result("PRE-01"), slow, result("PRE-03")), slowest=1)
-    assert "   5.5 s  PRE-02  set-up 1.0, steps 4.0, clean-up 0.5; longest: Then it runs 3.2" in text
+    assert "   5.5 s  PRE-02  set-up 1.0, steps 4.0, clean-up 0.5; longest 3.2: Then it runs" in text
     assert "s  PRE-01" not in text
     assert "where the time goes" not in printed(run(slow), slowest=0)
 

@@ -11,6 +11,7 @@ import pytest
 
 from muster.catalogue import read_features
 from muster.suite import suite_root
+from tests.timeline_structures import assert_documents_look_as_ever
 
 pytestmark = pytest.mark.plane
 
@@ -29,6 +30,8 @@ def test_passes_every_behaviour_that_it_claims(scheduler: str, tmp_path: Path) -
     assert judged == {"passed"}
     assert junit.is_file()
     assert list((results / "allure").glob("*-result.json"))
+    if scheduler == "reference":
+        assert_documents_look_as_ever(results / "timelines")
 
 
 @pytest.mark.parametrize(

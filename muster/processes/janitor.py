@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shlex
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 TAG = "MUSTER_JANITOR_TAG"
@@ -66,14 +67,21 @@ class Janitor:
         return {**env, TAG: self.tag}
 
     def remember_directory(self, path: Path) -> None:
-        self._tell("dir", path)
+        self._tell("dir", str(path))
 
     def forget_directory(self, path: Path) -> None:
-        self._tell("forget", path)
+        self._tell("forget", str(path))
 
-    def _tell(self, verb: str, path: Path) -> None:
+    def remember_command(self, argv: Sequence[str]) -> None:
+        """For what is neither a process nor a directory of ours: run by the helper, whose environment is empty."""
+        self._tell("run", shlex.join(argv))
+
+    def forget_command(self, argv: Sequence[str]) -> None:
+        self._tell("forget", shlex.join(argv))
+
+    def _tell(self, verb: str, what: str) -> None:
         with contextlib.suppress(BrokenPipeError):  # somebody killed it: we go on without a net
-            os.write(self._pipe, os.fsencode(f"{verb} {path}\0"))
+            os.write(self._pipe, os.fsencode(f"{verb} {what}\0"))
 
 
 def _drop_inherited_pipe() -> None:

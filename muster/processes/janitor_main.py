@@ -4,26 +4,28 @@ A plain script that needs the standard library only; janitor.py says why. Usage:
 """
 
 import os
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
 _SETTLE_SECONDS = 0.1  # a child caught between fork and exec shows its tag only afterwards: look again
 
 
-def directories_to_remove() -> list[str]:
+def what_is_left() -> list[tuple[str, str]]:
     """Listen until the harness is gone; what it registered and did not take back, newest first."""
-    registered: list[str] = []
+    registered: list[tuple[str, str]] = []
     text = b""
     while chunk := os.read(0, 65536):
         *messages, text = (text + chunk).split(b"\0")
         for message in messages:
-            verb, _, path = os.fsdecode(message).partition(" ")
-            if verb == "dir":
-                registered.append(path)
-            elif path in registered:
-                registered.remove(path)
+            verb, _, what = os.fsdecode(message).partition(" ")
+            if verb == "forget":
+                registered = [entry for entry in registered if entry[1] != what]
+            else:
+                registered.append((verb, what))
     return registered[::-1]
 
 
@@ -57,14 +59,18 @@ def kill_all(marker: bytes) -> bool:
 
 
 def main(variable: str, tag: str) -> None:
-    directories = directories_to_remove()
+    left = what_is_left()
     marker = os.fsencode(f"{variable}={tag}")
-    crashed = kill_all(marker) or bool(directories)
+    crashed = kill_all(marker) or bool(left)
     while crashed:
         time.sleep(_SETTLE_SECONDS)
         crashed = kill_all(marker)
-    for directory in directories:
-        shutil.rmtree(directory, ignore_errors=True)
+    for verb, what in left:
+        if verb == "dir":
+            shutil.rmtree(what, ignore_errors=True)
+        else:
+            quiet = subprocess.DEVNULL
+            subprocess.run(shlex.split(what), stdin=quiet, stdout=quiet, stderr=quiet, check=False)
 
 
 if __name__ == "__main__":

@@ -30,8 +30,9 @@ from allure_commons.utils import md5, now, uuid4
 from allure_pytest.listener import AllureListener
 
 from muster.catalogue import DOCUMENTS
-from muster.report.allure_files import named_manifests, write_categories, write_executor
+from muster.report.allure_files import message_of, named_manifests, write_categories, write_executor
 from muster.report.attachments import CSV, YAML, attach
+from muster.report.observations import with_text
 from muster.report.plain_text import plain
 from muster.report.results import Result
 from muster.verdicts import Verdict
@@ -49,7 +50,16 @@ _STATUS = {
 }
 LONGEST_NAME = 1000
 _SEVERITY = {"must": "critical", "should": "normal", "may": "minor"}
-_OWN_FIXTURES = ("pytestbdd_", "_pytest_bdd_", "muster_round", "behaviour", "requirement", "request", "pytestconfig")
+_OWN_FIXTURES = (
+    "pytestbdd_",
+    "_pytest_bdd_",
+    "muster_round",
+    "run_evidence",
+    "behaviour",
+    "requirement",
+    "request",
+    "pytestconfig",
+)
 _REPLACED_LABELS = {LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE, LabelType.TAG, "package"}
 
 
@@ -76,10 +86,11 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         """A Gherkin step begins; what hangs on it is attached inside it."""
         hook = allure_commons.plugin_manager.hook
         self._step = uuid4()
-        hook.start_step(uuid=self._step, title=title, params={})
+        hook.start_step(uuid=self._step, title=with_text(title, text), params={})
         if table is not None:
             attach("table", _as_csv(table), CSV)
-        attach("text", text or "")
+        if text and "\n" in text:  # a single line stands in the title
+            attach("text", text)
         for name, content in named_manifests(title):
             attach(name, content, YAML)
 
@@ -109,9 +120,10 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
 
     def _rewrite(self, shown: TestResult, behaviour: Behaviour, result: Result) -> None:
         several = result.rounds > 1
-        shown.name = f"{result.title} (round {result.round}/{result.rounds})" if several else result.title
+        turn = f" (round {result.round}/{result.rounds})" if several else ""
+        shown.name = f"{result.id} {result.title}{turn}"  # the id, too: it is what a reader searches for
         shown.fullName = f"{result.feature}#{result.name}"
-        shown.titlePath = [*behaviour.capabilities[:1], behaviour.feature_title]
+        shown.titlePath = [*behaviour.capabilities[:1], behaviour.feature_title, *filter(None, [behaviour.rule])]
         # Allure 3 makes histories from this id and the parameters, and looks at historyId no more.
         shown.testCaseId = md5(result.id, self._scheduler)
         shown.historyId = md5(result.name, self._scheduler, str(result.round) if several else "")
@@ -123,7 +135,7 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         if result.verdict is not Verdict.PASSED:
             ours = result.verdict is Verdict.ERROR and shown.statusDetails
             trace = shown.statusDetails.trace if ours else None  # a scheduler's failure is a story, not our stack
-            shown.statusDetails = StatusDetails(message=f"{result.verdict}: {result.message}", trace=trace)
+            shown.statusDetails = StatusDetails(message=message_of(result.verdict, result.message), trace=trace)
         others = [label for label in shown.labels if label.name not in _REPLACED_LABELS]
         shown.labels = [Label(name, value) for name, value in self._labels(behaviour, result)] + others
 
@@ -139,6 +151,7 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
             (LabelType.ID, result.id),
             (LabelType.EPIC, behaviour.capabilities[0] if behaviour.capabilities else ""),
             (LabelType.FEATURE, behaviour.feature_title),
+            *((LabelType.STORY, rule) for rule in [behaviour.rule] if rule),
             (LabelType.PARENT_SUITE, self._scheduler),
             (LabelType.SUITE, behaviour.feature_title),
             (LabelType.SEVERITY, _SEVERITY.get(result.level, "normal")),

@@ -101,13 +101,14 @@ class Evidence:
         return "---\n".join(documents)
 
 
-def of_run(logs: Mapping[str, Path], configurations: Mapping[str, Path], facts: Mapping[str, str]) -> None:
-    """For the whole run: what it was made of, how its parts were set up, and what they logged."""
-    attachments.attach_to_run("versions", "".join(f"{name}: {value}\n" for name, value in facts.items()))
+def of_run(logs: Mapping[str, Path], configurations: Mapping[str, Path], facts: Mapping[str, str], worker: str) -> None:
+    """For the whole run: what it was made of, how its parts were set up, what they logged; each worker has its own."""
+    whose = f" ({worker})" if worker else ""
+    attachments.attach_to_run(f"versions{whose}", "".join(f"{name}: {value}\n" for name, value in facts.items()))
     for name, file in configurations.items():
-        attachments.attach_to_run(f"configuration: {name}", read_from(file), attachments.YAML)
+        attachments.attach_to_run(f"configuration: {name}{whose}", read_from(file), attachments.YAML)
     for name, file in logs.items():
-        attachments.attach_to_run(f"log: {name}", read_from(file))
+        attachments.attach_to_run(f"log: {name}{whose}", read_from(file))
 
 
 def _document(history: History, record: Record) -> str:

@@ -13,6 +13,12 @@ from muster.report.timeline import Sentence
 from muster.verdicts import Verdict, combined
 
 
+def with_text(sentence: str, below: str | None) -> str:
+    """A sentence that ends with a colon says nothing alone: the first line of what stands below it completes it."""
+    lines = (below or "").splitlines() if sentence.endswith(":") else []
+    return f"{sentence} {' '.join(lines[0].split())}{' …' if len(lines) > 1 else ''}" if lines else sentence
+
+
 @dataclass
 class Observation:
     """One scenario in one round: its phases are setup, call and teardown."""
@@ -36,9 +42,9 @@ class Observation:
         """A step has begun and nobody has told how it ended."""
         return self._open_step is not None
 
-    def step_begins(self, keyword: str, text: str, *, promises: bool = False) -> None:
-        """A sentence, with the fixtures that it asks for; a Then promises something."""
-        self._open_step = (keyword, plain(text), time.monotonic(), promises)
+    def step_begins(self, keyword: str, text: str, below: str = "", *, promises: bool = False) -> None:
+        """A sentence, with the text below it and the fixtures that it asks for; a Then promises something."""
+        self._open_step = (keyword, plain(with_text(text, below)), time.monotonic(), promises)
 
     def step_ends(self, verdict: Verdict) -> None:
         """How the sentence went."""

@@ -7,6 +7,7 @@ a scheme of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from muster.report.plain_text import one_line
@@ -14,6 +15,7 @@ from muster.report.plain_text import one_line
 WIDTH = 1000
 FONT_SIZE = 11
 LETTER = 6.3  # pixels that a letter takes, on average
+_FEWEST_LETTERS = 4  # of a text that is cut
 
 _LIGHT = ("#9ecbff", "#ffcf8a", "#a5dfa0", "#f4b1cc", "#c8b6f1", "#efdd76", "#8fd9d1", "#d6bb9e")
 _DARK = ("#1f5a9e", "#8f5600", "#2b6f37", "#943a62", "#5b45a3", "#6d5d00", "#11696a", "#6d5038")
@@ -28,8 +30,9 @@ svg{--paper:#fff;--ink:#1c2128;--soft:#626c76;--rule:#d9dee3;--band:#f4f6f8;--re
 .bracket{fill:none;stroke:var(--ink);stroke-width:1.5}.arrow{fill:none;stroke:var(--red);stroke-width:1.5}
 .head{fill:var(--red)}.over{fill:none;stroke:var(--red);stroke-width:2}
 .yes{stroke:var(--green)}.no{stroke:var(--red)}.yes-dot{fill:var(--green)}.no-dot{fill:var(--red)}
-.badge{fill:var(--paper);font-weight:600}.early{opacity:.5}.mark{fill:var(--ink)}.hatch{stroke:var(--ink);opacity:.55}
-.heat{fill:var(--heat)}.hot{fill:var(--red)}
+.bad{fill:var(--red)}.badge{fill:var(--paper);font-weight:600}.early{opacity:.5}.mark{fill:var(--ink)}.hatch{stroke:var(--ink);opacity:.55}
+.heat{fill:var(--heat)}.hot{fill:var(--red)}.yes,.no{stroke-opacity:.7}
+.name{paint-order:stroke;stroke-width:3px;stroke-linejoin:round;stroke-opacity:.85}
 """
 _DARK_ROOT = (
     "svg{--paper:#14181d;--ink:#e8edf2;--soft:#9aa5b1;--rule:#333b44;--band:#1b2128;--red:#ff7b72;--green:#4ac26b;"
@@ -38,10 +41,11 @@ _DARK_ROOT = (
 
 
 class Paper:
-    """Shapes in the order in which they are drawn; `tooltips=False` saves a third of the size."""
+    """Shapes in the order in which they are drawn, all words above them; `tooltips=False` saves a third of the size."""
 
     def __init__(self, *, tooltips: bool = True) -> None:
         self._parts: list[str] = []
+        self._words: list[str] = []
         self._tooltips = tooltips
 
     def box(
@@ -59,7 +63,7 @@ class Paper:
 
     def text(self, left: float, top: float, words: str, kind: str = "", anchor: str = "") -> None:
         extra = (f' class="{kind}"' if kind else "") + (f' text-anchor="{anchor}"' if anchor else "")
-        self._parts.append(f'<text x="{short(left)}" y="{short(top)}"{extra}>{safe(words)}</text>')
+        self._words.append(f'<text x="{short(left)}" y="{short(top)}"{extra}>{safe(words)}</text>')
 
     def circle(self, kind: str, left: float, top: float, radius: float) -> None:
         self._parts.append(f'<circle class="{kind}" cx="{short(left)}" cy="{short(top)}" r="{short(radius)}"/>')
@@ -74,7 +78,7 @@ class Paper:
             '<path class="hatch" d="M0 0V6" stroke-width="2.5"/></pattern>'
             '<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
             '<path class="head" d="M0 0L8 4L0 8z"/></marker></defs>'
-            f'<rect class="paper" width="{WIDTH}" height="{tall}"/>{"".join(self._parts)}</svg>\n'
+            f'<rect class="paper" width="{WIDTH}" height="{tall}"/>{"".join(self._parts + self._words)}</svg>\n'
         )
 
     def _shape(self, name: str, attributes: str, says: str) -> None:
@@ -97,9 +101,14 @@ def safe(words: str) -> str:
 def fitting(words: str, width: float) -> str:
     """As much as fits into so many pixels, nothing where that says nothing any more."""
     letters = int((width - 6) / LETTER)
-    if letters < 2:
-        return ""
-    return words if len(words) <= letters else f"{words[: letters - 1]}…"
+    if len(words) <= letters:
+        return words
+    return f"{words[: letters - 1]}…" if letters >= _FEWEST_LETTERS else ""
+
+
+def width_of(words: str) -> float:
+    """About how many pixels a text takes."""
+    return LETTER * len(words)
 
 
 def between(words: str, width: float) -> str:
@@ -110,7 +119,18 @@ def between(words: str, width: float) -> str:
     return f"{words[: letters // 2 - 1]}…{words[-(letters - letters // 2) :]}"
 
 
+def naming(name: str, width: float) -> str:
+    """A name on a bar: whole, without its middle, its end, or nothing."""
+    letters = int((width - 6) / LETTER)
+    if len(name) <= letters or letters >= 2 * _FEWEST_LETTERS:
+        return between(name, LETTER * letters)
+    return f"…{name[1 - letters :]}" if letters >= _FEWEST_LETTERS else ""
+
+
 def _style() -> str:
-    light = "".join(f".c{number}{{fill:{colour}}}" for number, colour in enumerate(_LIGHT))
-    dark = "".join(f".c{number}{{fill:{colour}}}" for number, colour in enumerate(_DARK))
-    return f"{_STYLE.strip()}{light}@media(prefers-color-scheme:dark){{{_DARK_ROOT}{dark}}}"
+    return f"{_STYLE.strip()}{_colours(_LIGHT)}@media(prefers-color-scheme:dark){{{_DARK_ROOT}{_colours(_DARK)}}}"
+
+
+def _colours(colours: Sequence[str]) -> str:
+    """Of the bars, and around the names on them: a name must be legible on hatching, too."""
+    return "".join(f".c{number}{{fill:{it}}}.n{number}{{stroke:{it}}}" for number, it in enumerate(colours))

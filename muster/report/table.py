@@ -16,10 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from muster.catalogue import in_order
-from muster.report import github, timeline_text
-from muster.report.plain_text import cut, plain
-from muster.report.results import TIMELINE_DIRECTORY, Result
-from muster.report.timeline import from_json
+from muster.report import github
+from muster.report.results import Result
+from muster.report.story_lines import story
 from muster.verdicts import Verdict
 
 STYLES = {
@@ -31,7 +30,8 @@ STYLES = {
     Verdict.SKIPPED: "dim",
 }
 _UNSTABLE = "yellow"
-_LONGEST_STORY = 8_000  # characters
+_INDENT = "  "
+_CLUSTER = "†"  # after a level: says something about the cluster, not about the scheduler
 _HEADER = ("id", "level", "verdict", "seconds", "title")
 
 
@@ -78,7 +78,7 @@ def _row(name: str, rounds: list[Result]) -> Row:
         verdict, style = f"unstable {counted[Verdict.PASSED]}/{len(rounds)} ({detail})", _UNSTABLE
     elif first.rounds > 1:
         verdict = f"{verdict} {len(rounds)}/{first.rounds}"
-    level = f"{first.level} (cluster)" if first.judges_the_cluster else first.level
+    level = f"{first.level} {_CLUSTER}" if first.judges_the_cluster else first.level
     mean = sum(result.seconds for result in rounds) / len(rounds)
     return Row((name, level, verdict, f"{mean:.1f}", first.title), style)
 
@@ -93,6 +93,8 @@ def print_report(run: Run, out: TextIO, *, slowest: int) -> None:
 def _print_all(run: Run, console: Console, slowest: int) -> None:
     if run.results:
         _print_table(console, rows(run.results))
+        if any(result.judges_the_cluster for result in run.results):
+            console.print(Text(f"{_CLUSTER} judges the cluster, not the scheduler", style="dim"))
         _print_durations(console, run.results, slowest)
     for result in _once_per_behaviour(run.results):
         _print_story(console, run, result)
@@ -129,9 +131,12 @@ def _print_durations(console: Console, results: Sequence[Result], slowest: int) 
     for result in ranked:
         parts = f"set-up {result.setup_seconds:.1f}, steps {result.seconds:.1f}, clean-up {result.teardown_seconds:.1f}"
         longest = max(result.steps, key=lambda step: step.seconds, default=None)
-        most = f"; longest: {longest.keyword} {longest.text} {longest.seconds:.1f}" if longest else ""
-        line = Text(f"{_total_seconds(result):6.1f} s  {result.name}  {parts}{most}", overflow="ellipsis", no_wrap=True)
-        console.print(line, soft_wrap=not console.is_terminal)
+        most = f"; longest {longest.seconds:.1f}: {longest.keyword} {longest.text}" if longest else ""
+        line = Text(f"{_total_seconds(result):6.1f} s  {result.name}  {parts}{most}")
+        if console.is_terminal:
+            console.print(line, soft_wrap=False, overflow="ellipsis", no_wrap=True)
+        else:
+            console.print(line)
 
 
 def _total_seconds(result: Result) -> float:
@@ -149,31 +154,9 @@ def _print_story(console: Console, run: Run, result: Result) -> None:
     turn = f", round {result.round}/{result.rounds}" if result.rounds > 1 else ""
     console.print()
     console.print(Text(f"{result.name} {result.verdict}{turn}: {result.title}", style=STYLES[result.verdict]))
-    for line in [*_short(result.message).splitlines(), *_timeline(run, result)]:
-        console.print(Text(f"  {line}"))
-    command = reproduce(run.scheduler, result)
-    if command not in result.message:
-        console.print(Text(f"  reproduce with: {command}"))
-
-
-def _short(message: str) -> str:
-    """A story is a screen long; more than that is in the results."""
-    return cut(plain(message), _LONGEST_STORY)
-
-
-def _timeline(run: Run, result: Result) -> list[str]:
-    """What happened, as far as a terminal can show it; nothing where no picture was taken."""
-    file = run.directory / TIMELINE_DIRECTORY / f"{result.file_name}.json"
-    try:
-        timeline = from_json(file.read_bytes())
-    except (OSError, ValueError):
-        return []
-    return ["", *timeline_text.write(timeline).splitlines(), f"picture: {file.with_suffix('.svg')}"]
-
-
-def reproduce(scheduler: str, result: Result) -> str:
-    """The command that runs this one again and keeps the scene."""
-    return f"muster run --scheduler {scheduler} --only {result.id} --keep"
+    width = console.width - len(_INDENT) if console.is_terminal else None
+    for line in story(result, run.scheduler, run.directory, width):
+        console.print(Text(f"{_INDENT}{line}"))
 
 
 def counts(run: Run) -> str:

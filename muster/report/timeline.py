@@ -25,14 +25,20 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class Lane(msgspec.Struct, frozen=True):
-    """A node: first a row for each GPU, then as many as the pods without GPUs need."""
+    """A node: first a row for each GPU, then as many as the pods without GPUs need; `free` GPUs may share one row."""
 
     node: str
     gpus: int
     rows: int
     bars: list[Bar]
     marks: list[Mark] = []
-    unused: int = 0  # GPUs that nobody ever held: a large node has no row for them
+    free: int = 0  # GPUs of a large node that nobody ever held: the row after the last one held stands for them
+
+    def label(self, row: int) -> str:
+        """What a row is: one GPU, those that nobody held, or a slot."""
+        if row < self.gpus:
+            return f"GPU {row}"
+        return f"GPU {row}–{row + self.free - 1}" if self.free and row == self.gpus else "slot"
 
 
 class Wait(msgspec.Struct, frozen=True):

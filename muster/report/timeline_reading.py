@@ -1,12 +1,7 @@
-"""From a history to its timeline. Read it with `history.changed` held, or when nobody writes to it any more.
-
-Which pods belong together is read from the labels and annotations that schedulers and operators put on them: a picture
-must not depend on a dialect, it is also made when the dialect is what is broken.
-"""
+"""From a history to its timeline. Read it with `history.changed` held, or when nobody writes to it any more."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from muster.chronicle.history import History
@@ -18,14 +13,13 @@ from muster.chronicle.records import Moment, Record
 from muster.report import heat
 from muster.report.plain_text import one_line
 from muster.report.timeline import Arrow, Gang, Mark, Queue, Sentence, Timeline, Wait
+from muster.report.timeline_names import LONGEST_NAME, Names
 from muster.report.timeline_rooms import lane_of
 
-_GROUPS = ("scheduling.k8s.io/group-name", "pod-group.scheduling.sigs.k8s.io", "scheduling.x-k8s.io/pod-group")
-_JOBS = ("training.kubeflow.org/job-name", "job-name")
 _GROUP_KIND, _QUEUE_KIND = "PodGroup", "Queue"
 _MOST_NODES, _MOST_PODS, _MOST_ROWS = 24, 160, 90  # beyond any of them the picture folds to a heat map
 _MOST_WAITS, _MOST_GANGS, _MOST_MARKS = 16, 12, 24
-_LONGEST_NAME, _LONGEST_SAYING = 40, 160
+_LONGEST_SAYING = 160
 _SHORT_WAIT = 0.02  # of the whole: a wait that would hardly be seen
 _MARGIN = 1.02
 
@@ -43,16 +37,14 @@ class _Reader:
         moments = [moment for life in self._pods for moment in _moments(life)]
         latest = max((self._at(moment) for moment in moments), default=0.0)
         self._end = _MARGIN * max(latest, max((one.at for one in sentences), default=0.0), 1.0)
-        self._keys = {life.uid: job_of(life) for life in self._pods}
-        self._sizes = Counter(self._keys.values())
-        self._jobs = {key: number for number, key in enumerate(dict.fromkeys(self._keys.values()))}
+        self._names = Names(history, self._pods)
         self._left_out: list[str] = []
 
     def timeline(self) -> Timeline:
         if len(self._nodes) > _MOST_NODES or len(self._pods) > _MOST_PODS:
             return self._crowded()
         bars = [life for life in self._pods if life.bound and life.node]
-        lanes = [lane_of(self._history, node, bars, self._jobs_of(), self._end) for node in self._nodes]
+        lanes = [lane_of(self._history, node, bars, self._names, self._end) for node in self._nodes]
         lanes = [lane for lane in lanes if lane.rows]
         if sum(lane.rows for lane in lanes) > _MOST_ROWS:
             return self._crowded()
@@ -60,7 +52,7 @@ class _Reader:
         return Timeline(
             title=self._title,
             seconds=round(self._end, 3),
-            jobs=self._job_names(),
+            jobs=[self._names.job(job) for job in self._names.colours],
             lanes=lanes,
             waits=self._waits(arrows),
             gangs=self._gangs(),
@@ -86,12 +78,6 @@ class _Reader:
     def _at(self, moment: Moment) -> float:
         return max(0.0, round(self._history.seconds(moment), 3))
 
-    def _jobs_of(self) -> dict[str, int]:
-        return {uid: self._jobs[key] for uid, key in self._keys.items()}
-
-    def _job_names(self) -> list[str]:
-        return [one_line(key, _LONGEST_NAME) for key in self._jobs]
-
     def _said(self) -> list[Sentence]:
         return [Sentence(one_line(one.text, _LONGEST_SAYING), one.at, one.status) for one in self._sentences]
 
@@ -109,19 +95,18 @@ class _Reader:
         start, end = self._at(life.created), self._at(stop) if stop else self._end
         nominated = self._nominated(life, end)
         brief = end - start < _SHORT_WAIT * self._end
-        told_by_gang = self._sizes[self._keys[life.uid]] > 1  # its line shows how long they waited
+        told_by_gang = self._names.sizes[self._names.job_of[life.uid]] > 1  # its line shows how long they waited
         if (brief or told_by_gang) and not (is_preemptor or nominated):
             return None
         refusal = f": {life.refusal.message}" if life.refusal and life.refusal.message else ""
         says = one_line(f"{told(life)} waited {end - start:.1f} s{refusal}", _LONGEST_SAYING)
-        job = self._jobs[self._keys[life.uid]]
-        return Wait(one_line(life.name, _LONGEST_NAME), life.uid, job, start, end, nominated, says)
+        return Wait(self._names.pod(life), life.uid, self._names.colour(life), start, end, nominated, says)
 
     def _nominated(self, life: PodLife, end: float) -> list[tuple[float, float, str]]:
         changes = [(self._at(moment), node) for moment, node in life.nominations]
         until = [at for at, _ in changes[1:]] + [end]
         return [
-            (at, min(stop, end), one_line(node, _LONGEST_NAME))
+            (at, min(stop, end), one_line(node, LONGEST_NAME))
             for (at, node), stop in zip(changes, until, strict=False)
             if node and min(stop, end) > at
         ]
@@ -129,7 +114,7 @@ class _Reader:
     def _arrows(self) -> list[Arrow]:
         """By what events and marks say, in whatever words: a pod's uid, its namespace/name, or its group's."""
         known = {life.uid: life for life in self._pods}
-        known |= {f"{life.namespace}/{self._keys[life.uid]}": life for life in reversed(self._pods)}
+        known |= {f"{life.namespace}/{self._names.job_of[life.uid]}": life for life in reversed(self._pods)}
         known |= {f"{life.namespace}/{life.name}": life for life in self._pods}
         marked = {life.uid: life for life in self._pods if life.marked and life.mark}
         sayings = {life.uid: [life.mark.message] for life in marked.values() if life.mark}
@@ -151,8 +136,8 @@ class _Reader:
     def _gangs(self) -> list[Gang]:
         together: dict[str, list[PodLife]] = {}
         for life in self._pods:
-            if self._keys[life.uid] != life.name:
-                together.setdefault(self._keys[life.uid], []).append(life)
+            if (job := self._names.job_of[life.uid]) != life.name:
+                together.setdefault(job, []).append(life)
         gangs = [self._gang(name, lives) for name, lives in together.items() if len(lives) > 1]
         if len(gangs) > _MOST_GANGS:
             self._left_out.append(f"{len(gangs) - _MOST_GANGS} more gangs")
@@ -160,17 +145,23 @@ class _Reader:
 
     def _gang(self, name: str, lives: list[PodLife]) -> Gang:
         bound = [self._at(life.bound) for life in lives if life.bound]
-        left = [self._at(moment) for life in lives if life.bound and (moment := life.deleting or life.let_go)]
-        start = min(self._at(life.created) for life in lives)
-        whole = max(bound) if len(bound) == len(lives) else None
-        marks = self._states(self._history.thing(_GROUP_KIND, name))
-        shown = one_line(name, _LONGEST_NAME)
-        first = min(bound, default=None)
-        return Gang(shown, self._jobs[name], len(lives), start, first, whole, min(left, default=self._end), marks)
+        left = [moment for life in lives if (moment := life.deleting or life.let_go) and life.bound]
+        lost = [life.gone for life in lives if life.gone]
+        end = min(left, default=None) or (max(lost) if len(lost) == len(lives) else None)
+        return Gang(
+            name=self._names.job(name),
+            job=self._names.colours[name],
+            members=len(lives),
+            start=min(self._at(life.created) for life in lives),
+            bound=min(bound, default=None),
+            whole=max(bound) if len(bound) == len(lives) else None,
+            end=self._at(end) if end else self._end,
+            marks=self._states(self._history.thing(_GROUP_KIND, name)),
+        )
 
     def _queues(self) -> list[Queue]:
         names = dict.fromkeys(record.key[1] for record in self._history.records.get(_QUEUE_KIND, []))
-        queues = [Queue(one_line(name, _LONGEST_NAME), self._queue_marks(name)) for name in names]
+        queues = [Queue(one_line(name, LONGEST_NAME), self._queue_marks(name)) for name in names]
         return [queue for queue in queues if queue.marks][:_MOST_GANGS]
 
     def _queue_marks(self, name: str) -> list[Mark]:
@@ -187,16 +178,10 @@ class _Reader:
         return marks[:_MOST_MARKS]
 
 
-def job_of(life: PodLife) -> str:
-    """The gang or the job that a pod belongs to, or the pod itself."""
-    words = {**life.pod.metadata.annotations, **life.pod.metadata.labels}
-    return next((words[key] for key in (*_GROUPS, *_JOBS) if words.get(key)), life.name)
-
-
 def told(life: PodLife) -> str:
     """A pod in a few words."""
     gpus = readable(life.asks.get(GPU, 0))
-    return f"{one_line(life.name, _LONGEST_NAME)} (priority {life.priority}, {gpus} GPU)"
+    return f"{one_line(life.name, LONGEST_NAME)} (priority {life.priority}, {gpus} GPU)"
 
 
 def _state(record: Record) -> str:

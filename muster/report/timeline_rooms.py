@@ -6,7 +6,7 @@ pod lets go, so that a picture reads like a rack; a pod for which no row is left
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import ceil
 
 from muster.chronicle.history import History
@@ -15,37 +15,40 @@ from muster.chronicle.objects import Node
 from muster.chronicle.quantities import GPU, amounts, readable
 from muster.report.plain_text import one_line
 from muster.report.timeline import Bar, Lane, Mark
+from muster.report.timeline_names import LONGEST_NAME, Names
 
-_LONGEST_NAME = 40
 _MOST_MARKS = 12
+_MOST_GPUS = 512  # a quantity may be any number, a row costs memory
 _MANY = 4  # GPUs: up to here every one has its row, so that free room is seen
 
 
-def lane_of(history: History, node: NodeLife, pods: Sequence[PodLife], jobs: Mapping[str, int], end: float) -> Lane:
+def lane_of(history: History, node: NodeLife, pods: Sequence[PodLife], names: Names, end: float) -> Lane:
     """The lane of one node with every pod that was ever bound to it."""
-    gpus = max((_gpus(state) for _, state in node.states), default=0)
+    gpus = min(_MOST_GPUS, max((_gpus(state) for _, state in node.states), default=0))
     here = sorted((life for life in pods if life.node == node.name), key=lambda life: life.bound or life.created)
     busy: list[float] = [0.0] * gpus  # until when each row is taken
     bars = []
     for life in here:
-        bar = _bar(history, life, jobs[life.uid], end)
-        asked = ceil(life.asks.get(GPU, 0) / 1000)
+        bar = _bar(history, life, names, end)
+        asked = min(_MOST_GPUS, ceil(life.asks.get(GPU, 0) / 1000))
         rows, over = _rows(busy, gpus, asked, bar.bound)
         for row in rows:
             busy[row] = bar.end
         bars.append(_placed(bar, rows, over))
-    bars, shown = _without_unused(bars, gpus)
-    tall = len(busy) - gpus + shown
-    return Lane(one_line(node.name, _LONGEST_NAME), shown, tall, bars, _marks(history, node), gpus - shown)
+    bars, shown, folded = _folded(bars, gpus)
+    tall = len(busy) - gpus + shown + (1 if folded else 0)
+    return Lane(one_line(node.name, LONGEST_NAME), shown, tall, bars, _marks(history, node), folded)
 
 
-def _without_unused(bars: list[Bar], gpus: int) -> tuple[list[Bar], int]:
-    """A node with many GPUs keeps rows for those that were ever held; what is below them moves up."""
+def _folded(bars: list[Bar], gpus: int) -> tuple[list[Bar], int, int]:
+    """A node with many GPUs keeps rows for those that were ever held, and one for all the others together."""
     held = 1 + max((row for bar in bars for row in bar.rows if row < gpus), default=-1)
-    shown = max(held, 1) if gpus > _MANY else gpus
-    lift = gpus - shown
+    free = gpus - held
+    if gpus <= _MANY or free < 2:
+        return bars, gpus, 0
+    lift = free - 1
     moved = [_placed(bar, [row if row < gpus else row - lift for row in bar.rows], bar.over) for bar in bars]
-    return moved, shown
+    return moved, held, free
 
 
 def _rows(busy: list[float], gpus: int, asked: int, at: float) -> tuple[list[int], bool]:
@@ -62,7 +65,7 @@ def _rows(busy: list[float], gpus: int, asked: int, at: float) -> tuple[list[int
     return rows, over
 
 
-def _bar(history: History, life: PodLife, job: int, end: float) -> Bar:
+def _bar(history: History, life: PodLife, names: Names, end: float) -> Bar:
     def at(moment_at: float) -> float:
         return max(0.0, round(moment_at - history.began, 3))
 
@@ -72,9 +75,9 @@ def _bar(history: History, life: PodLife, job: int, end: float) -> Bar:
     gpus = readable(life.asks.get(GPU, 0))
     times = f"bound {at(life.bound.at):.1f} s, {how} {stop:.1f} s"
     return Bar(
-        pod=one_line(life.name, _LONGEST_NAME),
+        pod=names.pod(life),
         uid=life.uid,
-        job=job,
+        job=names.colour(life),
         rows=[],
         bound=at(life.bound.at),
         end=stop,
@@ -93,19 +96,22 @@ def _gpus(node: Node) -> int:
 
 
 def _marks(history: History, node: NodeLife) -> list[Mark]:
-    """What became of the node: taints, cordons, silence, another number of GPUs, its end."""
+    """What became of the node: taints, cordons, silence, its end."""
     marks: list[Mark] = []
     before = ""
     for moment, state in node.states:
         says = _condition_of(state)
         if says != before and (says or before) and moment.at >= history.began:
-            marks.append(Mark(round(moment.at - history.began, 3), says or "as before"))
+            marks.append(Mark(round(moment.at - history.began, 3), says or "open again"))
         before = says
+    if node.gone:
+        marks.append(Mark(round(node.gone.at - history.began, 3), "gone"))
     return marks[:_MOST_MARKS]
 
 
 def _condition_of(node: Node) -> str:
-    taints = [f"{taint.key}:{taint.effect}" for taint in node.spec.taints if "not-ready" not in taint.key]
+    ours = ("node.kubernetes.io/not-ready", "muster.dev/")  # what is put there to begin with is no news
+    taints = [f"{taint.key}:{taint.effect}" for taint in node.spec.taints if not taint.key.startswith(ours)]
     cordoned = ["cordoned"] if node.spec.unschedulable else []
     silent = [f"Ready={one.status}" for one in node.status.conditions if one.type == "Ready" and one.status != "True"]
     silent = silent if any(taint.key for taint in node.spec.taints) or silent == ["Ready=Unknown"] else []

@@ -8,11 +8,16 @@ from muster.report.heat import SHADES
 from muster.report.svg_paper import Paper, fitting, short
 from muster.report.timeline import Crowd
 
-_BAND, _CURVE, _GAP = 12, 34, 10
+_BAND, _CURVE, _GAP, _WORDS = 12, 34, 10, 14
 
 
-def draw_crowd(paper: Paper, crowd: Crowd, x: Callable[[float], float], top: float, right: float) -> float:
-    """Waiting pods as a curve, evictions as ticks, then the bands; returns where the picture ends."""
+def height_of(crowd: Crowd) -> float:
+    """How much of the picture it takes."""
+    return (_CURVE + _GAP) * (2 if any(crowd.evicted) else 1) + _BAND * len(crowd.fill) + _WORDS + _GAP
+
+
+def draw_crowd(paper: Paper, crowd: Crowd, x: Callable[[float], float], top: float, right: float) -> None:
+    """Waiting pods as a curve, evictions as ticks, then the bands."""
     y = _columns(paper, "waiting", crowd.waiting, crowd.step, x, top, "wait")
     if any(crowd.evicted):
         y = _columns(paper, "evicted", crowd.evicted, crowd.step, x, y, "no")
@@ -31,8 +36,9 @@ def draw_crowd(paper: Paper, crowd: Crowd, x: Callable[[float], float], top: flo
         kind = "hot" if shade > SHADES else "heat"
         strength = f' fill-opacity="{min(1.0, shade / SHADES):.2f}"'
         paper.path(kind, "".join(boxes), _told(shade), strength)
-    paper.text(14, bottom + 14, "colour: the share of GPUs in use, from pale to full; red: more than there are", "soft")
-    return bottom + 14 + _GAP
+    paper.text(
+        14, bottom + _WORDS, "colour: the share of GPUs in use, from pale to full; red: more than there are", "soft"
+    )
 
 
 def _columns(

@@ -8,11 +8,12 @@ from math import ceil
 from muster.report.heat import SHADES
 from muster.report.timeline import Bar, Crowd, Gang, Lane, Timeline, Wait
 
-_LABEL = 16  # letters left of the rows
+_LABEL = 20  # letters left of the rows
 _BOUND, _RUNS, _LEAVES, _WAITS, _HELD = "░", "█", "▒", "·", "┄"
 _FILL = " ▁▂▃▄▅▆▇█"
 _MOST_LINES = 24
 _MOST_BANDS = 8
+_MOST_ARROWS = 6
 
 
 def write(timeline: Timeline, width: int = 100) -> str:
@@ -21,13 +22,23 @@ def write(timeline: Timeline, width: int = 100) -> str:
     body = _crowd(timeline.crowd, columns) if timeline.crowd else _rows(timeline, columns)
     if len(body) > _MOST_LINES:
         body = [*body[: _MOST_LINES - 1], f"… and {len(body) - _MOST_LINES + 1} more rows, see the picture"]
-    lines = [_axis(timeline.seconds, columns), *body]
+    lines = [_axis(timeline.seconds, columns), *body, *_preempted(timeline, width)]
     for number, sentence in enumerate(timeline.sentences, 1):
         held = "held" if sentence.status == "passed" else sentence.status
         lines.append(_short(f"{f'{number} {held}':{_LABEL}}{sentence.at:5.1f} s  {sentence.text}", width))
     if not timeline.crowd:
         lines.append(f"{'':{_LABEL}}{_BOUND} bound {_RUNS} runs {_LEAVES} leaves {_WAITS} waits {_HELD} a node is held")
     return "\n".join(lines)
+
+
+def _preempted(timeline: Timeline, width: int) -> list[str]:
+    """What arrows are in a picture."""
+    names = {bar.uid: bar.pod for lane in timeline.lanes for bar in lane.bars}
+    names |= {wait.uid: wait.pod for wait in timeline.waits}
+    pairs = [(one.at, names.get(one.victim, "a pod"), names.get(one.preemptor, "?")) for one in timeline.arrows]
+    told = [f"{'preempted':{_LABEL}}{at:5.1f} s  {victim} for {preemptor}" for at, victim, preemptor in pairs]
+    shown = [_short(line, width) for line in told[:_MOST_ARROWS]]
+    return shown + ([f"… and {len(told) - len(shown)} more were preempted"] if len(told) > len(shown) else [])
 
 
 def _axis(seconds: float, columns: int) -> str:
@@ -52,7 +63,7 @@ def _wait(wait: Wait, columns: int, column: Callable[[float], int]) -> str:
     cells[start:end] = _WAITS * (end - start)
     for since, until, _ in wait.nominated:
         cells[column(since) : column(until)] = _HELD * (column(until) - column(since))
-    return f"{_short(wait.pod):{_LABEL}}{''.join(cells)}".rstrip()
+    return f"{_name(wait.pod):{_LABEL}}{''.join(cells)}".rstrip()
 
 
 def _gang(gang: Gang, columns: int, column: Callable[[float], int]) -> str:
@@ -65,7 +76,7 @@ def _gang(gang: Gang, columns: int, column: Callable[[float], int]) -> str:
     if bound < end:
         cells[bound:end] = "─" * (whole - bound) + "═" * (end - whole)
         cells[bound], cells[end - 1] = "[", "]"
-    return f"{_short(f'gang {gang.name}'):{_LABEL}}{''.join(cells[:columns])}".rstrip()
+    return f"gang {_name(gang.name, _LABEL - 6):{_LABEL - 5}}{''.join(cells[:columns])}".rstrip()
 
 
 def _lane(lane: Lane, columns: int, seconds: float) -> list[str]:
@@ -76,11 +87,16 @@ def _lane(lane: Lane, columns: int, seconds: float) -> list[str]:
         for number, row in enumerate(bar.rows):
             named = _named(drawn, bar.pod) if number == 0 else drawn
             rows[row][start : start + len(named)] = named[: columns - start]
-    label = _short(lane.node, _LABEL - 4)
+    label = _name(lane.node, _LABEL - 5)
     return [
-        f"{label if number == 0 else '':{_LABEL - 4}}{number if number < lane.gpus else '-':>3} {''.join(row)}".rstrip()
+        f"{label if number == 0 else '':{_LABEL - 4}}{_number(lane, number):>3} {''.join(row)}".rstrip()
         for number, row in enumerate(rows)
     ]
+
+
+def _number(lane: Lane, row: int) -> str:
+    """Of a GPU, of a GPU and all after it, or of none."""
+    return str(row) if row < lane.gpus else f"{row}+" if lane.free and row == lane.gpus else "-"
 
 
 def _bar(bar: Bar, columns: int, seconds: float) -> list[str]:
@@ -94,7 +110,7 @@ def _bar(bar: Bar, columns: int, seconds: float) -> list[str]:
 def _named(drawn: list[str], name: str) -> list[str]:
     """The name inside the bar, where the bar stays visible on both sides."""
     room = len(drawn) - 4
-    shown = name if len(name) <= room else f"{name[: room - 1]}…" if room > 3 else ""
+    shown = name if len(name) <= room else _name(name, room) if room > 3 else ""
     return [*drawn[:1], *f" {shown} ", *drawn[len(shown) + 3 :]] if shown else drawn
 
 
@@ -106,7 +122,7 @@ def _crowd(crowd: Crowd, columns: int) -> list[str]:
         band = crowd.fill[first : first + size]
         means = [sum(max(0, shade) for shade in column) / len(band) for column in zip(*band, strict=True)]
         cells = [_FILL[min(SHADES, ceil(mean))] for mean in means]
-        rows.append(f"{_short(crowd.bands[first]):{_LABEL}}{''.join(_stretched(cells, columns))}".rstrip())
+        rows.append(f"{_name(crowd.bands[first]):{_LABEL}}{''.join(_stretched(cells, columns))}".rstrip())
     return rows
 
 
@@ -120,6 +136,14 @@ def _stretched(cells: list[str], columns: int) -> list[str]:
     return [cells[number * len(cells) // columns] for number in range(columns)] if cells else []
 
 
-def _short(text: str, longest: int = _LABEL) -> str:
+def _name(text: str, longest: int = _LABEL - 1) -> str:
+    """Names differ at their ends: what is left out is their middle."""
+    if len(text) <= longest:
+        return text
+    tail = longest // 2
+    return f"{text[: longest - tail - 1]}…{text[-tail:]}"
+
+
+def _short(text: str, longest: int) -> str:
     """Cut where it would leave no blank after it."""
     return text if len(text) < longest else f"{text[: longest - 2]}…"

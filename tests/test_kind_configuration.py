@@ -1,0 +1,89 @@
+"""What kind is asked for, and the credentials that it hands out."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from muster.cluster.kind.configuration import STOCK_IMAGE, configuration, may_have_sys_resource
+from muster.cluster.kind.credentials import write_client
+from muster.errors import HarnessError
+
+
+def asked(**machine: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    loaded = yaml.safe_load(configuration(**machine))
+    return loaded, [yaml.safe_load(patch) for patch in loaded["kubeadmConfigPatches"]]
+
+
+def test_a_usual_machine_gets_no_special_treatment() -> None:
+    loaded, patches = asked(cgroup_version="2", sys_resource=True)
+    assert [patch["kind"] for patch in patches] == ["ClusterConfiguration"]
+    assert "containerdConfigPatches" not in loaded
+    assert loaded["networking"]["apiServerAddress"] == "127.0.0.1"
+
+
+def test_cgroup_v1_is_put_up_with_only_where_it_is() -> None:
+    _, patches = asked(cgroup_version="1", sys_resource=True)
+    assert {"kind": "KubeletConfiguration", "failCgroupV1": False} in patches
+
+
+def test_what_the_machine_forbids_is_not_asked_for() -> None:
+    loaded, _ = asked(cgroup_version="2", sys_resource=False)
+    assert "restrict_oom_score_adj = true" in loaded["containerdConfigPatches"][0]
+
+
+def test_kinds_own_words_are_kept_where_lists_are_replaced() -> None:
+    _, (patch, *_) = asked(cgroup_version="2", sys_resource=True)
+    names = {flag["name"] for flag in patch["controllerManager"]["extraArgs"]}
+    assert {"enable-hostpath-provisioner", "node-monitor-grace-period"} <= names
+
+
+@pytest.mark.parametrize(("bits", "may"), [("000001ffffffffff", True), ("000001fffeffffff", False)])
+def test_the_bounding_set_is_read(tmp_path: Path, bits: str, may: bool) -> None:
+    status = tmp_path / "status"
+    status.write_text(f"Name:\tx\nCapBnd:\t{bits}\n")
+    assert may_have_sys_resource(status) is may
+
+
+def test_a_machine_without_such_a_file_is_a_usual_one(tmp_path: Path) -> None:
+    assert may_have_sys_resource(tmp_path / "absent")
+
+
+def test_the_stock_image_is_pinned_by_digest() -> None:
+    assert re.fullmatch(r"kindest/node:v1\.\d+\.\d+@sha256:[0-9a-f]{64}", STOCK_IMAGE)
+
+
+def kubeconfig() -> str:
+    def encoded(text: str) -> str:
+        return base64.b64encode(text.encode()).decode()
+
+    cluster = {"server": "https://127.0.0.1:1234", "certificate-authority-data": encoded("authority")}
+    user = {"client-certificate-data": encoded("certificate"), "client-key-data": encoded("key")}
+    return yaml.safe_dump(
+        {"clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "someone", "user": user}]}
+    )
+
+
+def test_credentials_become_files_that_only_we_can_read(tmp_path: Path) -> None:
+    assert write_client(tmp_path, "admin", kubeconfig()) == "https://127.0.0.1:1234"
+    assert (tmp_path / "admin.key").read_text() == "key"
+    assert (tmp_path / "admin.key").stat().st_mode & 0o077 == 0
+    written = yaml.safe_load((tmp_path / "admin.kubeconfig").read_text())
+    assert written["clusters"][0]["cluster"]["server"] == "https://127.0.0.1:1234"
+    assert "client-key-data" not in written["users"][0]["user"]
+
+
+def test_another_address_may_be_given(tmp_path: Path) -> None:
+    write_client(tmp_path, "scheduler", kubeconfig(), "https://127.0.0.1:5")
+    assert "https://127.0.0.1:5" in (tmp_path / "scheduler.kubeconfig").read_text()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "a: [", "clusters: []"])
+def test_a_kubeconfig_that_is_none_is_said_to_be(tmp_path: Path, text: str) -> None:
+    with pytest.raises(HarnessError, match="is the cluster whole"):
+        write_client(tmp_path, "admin", text)

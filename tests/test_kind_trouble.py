@@ -1,0 +1,120 @@
+"""What can go wrong with kind, and what is left when it has: one sentence, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from muster.cluster.kind import KindCluster
+from muster.errors import HarnessError, UsageError
+from tests.kind_fakes import Fakes, until
+
+START = "from muster.cluster.kind import KindCluster; KindCluster().start()"
+
+
+@pytest.fixture
+def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fakes:
+    return Fakes(tmp_path, monkeypatch)
+
+
+def archive(path: Path, reference: str) -> Path:
+    content = json.dumps([{"RepoTags": [reference], "Config": "x.json", "Layers": []}]).encode()
+    with tarfile.open(path, "w") as tar:
+        entry = tarfile.TarInfo("manifest.json")
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("mood", "sentence"),
+    [
+        ("down", "kind needs a Docker engine, and none answers (Cannot connect to the Docker daemon at unix:///x.): "),
+        ("forbidden", "Docker is there, but you may not use it: join its group"),
+        ("", "is not here and cannot be had (Error response from daemon: dial tcp: lookup registry-1.docker.io: no "),
+    ],
+)
+def test_trouble_before_anything_is_made_is_one_sentence(fakes: Fakes, mood: str, sentence: str) -> None:
+    fakes.mood(mood)
+    with pytest.raises(HarnessError) as told:
+        KindCluster().start()
+    assert sentence in str(told.value)
+    assert "\n" not in str(told.value)
+    assert "--cluster local" in str(told.value)
+    assert not fakes.calls("kind create")
+    assert list(fakes.temporary.iterdir()) == []
+
+
+def test_a_machine_without_docker_is_told_so(fakes: Fakes) -> None:
+    (fakes.bin / "docker").unlink()
+    fakes.set("PATH", str(fakes.bin))
+    with pytest.raises(HarnessError, match="there is no `docker` on PATH: install it"):
+        KindCluster().start()
+
+
+@pytest.mark.parametrize(
+    ("mood", "sentence"), [("fail", "could not find a log line"), ("full", "Docker keeps its data")]
+)
+def test_a_creation_that_fails_leaves_no_node_and_no_directory(fakes: Fakes, mood: str, sentence: str) -> None:
+    fakes.has_image()
+    fakes.mood(mood)
+    with pytest.raises(HarnessError, match=sentence):
+        KindCluster(keep=True).start()
+    name = fakes.calls("kind create")[0].split("--name=")[1].split()[0]
+    assert fakes.calls("docker rm") == [f"docker rm --force --volumes {name}-control-plane"]
+    assert list(fakes.temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whoever_is_killed_while_kind_works_leaves_no_node(fakes: Fakes, number: signal.Signals) -> None:
+    fakes.has_image()
+    fakes.mood("hang")
+    root = Path(__file__).resolve().parent.parent
+    process = subprocess.Popen([sys.executable, "-c", START], cwd=root, env=os.environ, stderr=subprocess.DEVNULL)
+    until(lambda: fakes.calls("kind create"))
+    process.send_signal(number)
+    process.wait()
+    until(lambda: fakes.calls("docker rm"))
+    until(lambda: list(fakes.temporary.iterdir()) == [])
+
+
+def test_a_cluster_of_an_earlier_run_that_is_half_there_is_named_and_left_alone(fakes: Fakes) -> None:
+    fakes.set("CLUSTERS", "other\nmuster")
+    with pytest.raises(HarnessError) as told:
+        KindCluster(reuse=True).start()
+    assert "The kind cluster 'muster' of an earlier run is only half there" in str(told.value)
+    assert "remove it with `docker rm -f -v muster-control-plane`" in str(told.value)
+    assert not fakes.calls("docker rm")
+    assert not fakes.calls("kind create")
+
+
+def test_an_archive_is_loaded_once_and_its_image_is_asked_for(fakes: Fakes, tmp_path: Path) -> None:
+    fakes.mood("fail")
+    image = archive(tmp_path / "node.tar", "muster/kind-node:v1")
+    for _ in range(2):
+        with pytest.raises(HarnessError):
+            KindCluster(image=str(image)).start()
+    assert fakes.calls("docker load") == [f"docker load --quiet --input {image}"]
+    assert all("--image=muster/kind-node:v1 " in call for call in fakes.calls("kind create"))
+    assert not fakes.calls("docker pull")
+
+
+def test_a_full_disk_is_named_when_an_archive_does_not_fit(fakes: Fakes, tmp_path: Path) -> None:
+    fakes.mood("full")
+    with pytest.raises(HarnessError, match="The disk that Docker keeps its data on is full"):
+        KindCluster(image=str(archive(tmp_path / "node.tar", "muster/kind-node:v1"))).start()
+
+
+def test_a_file_that_is_no_image_is_a_mistake_of_the_user(fakes: Fakes, tmp_path: Path) -> None:
+    (tmp_path / "node.tar").write_text("not an archive")
+    for file in ("node.tar", "absent.tar"):
+        with pytest.raises(UsageError, match="is no image as `make kind-image` writes it"):
+            KindCluster(image=str(tmp_path / file)).start()
