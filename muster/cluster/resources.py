@@ -56,7 +56,6 @@ VOLCANO_COMMAND = Resource("bus.volcano.sh/v1alpha1", "Command", "commands")
 PYTORCH_JOB = Resource("kubeflow.org/v1", "PyTorchJob", "pytorchjobs")
 MPI_JOB = Resource("kubeflow.org/v1", "MPIJob", "mpijobs")
 KOORDINATOR_GROUP = Resource("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups")
-PLUGINS_GROUP = Resource("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups")
 NATIVE_GROUP = Resource("scheduling.k8s.io/v1beta1", "PodGroup", "podgroups")
 KOORDINATOR_DEVICE = Resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
 

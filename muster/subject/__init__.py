@@ -6,13 +6,11 @@ from muster.subject.koordinator import Koordinator, Koordinator170
 from muster.subject.kube_scheduler import KubeScheduler
 from muster.subject.native_gangs import NativeGangs
 from muster.subject.reference import Reference
-from muster.subject.scheduler_plugins import SchedulerPlugins
 from muster.subject.subjects import Subject, Workplace
 from muster.subject.volcano import Volcano
 
 _SUBJECTS: dict[str, type[Subject]] = {
-    subject.name: subject
-    for subject in (Reference, KubeScheduler, NativeGangs, Volcano, Koordinator, Koordinator170, SchedulerPlugins)
+    subject.name: subject for subject in (Reference, KubeScheduler, NativeGangs, Volcano, Koordinator, Koordinator170)
 }
 
 
