@@ -50,6 +50,13 @@ class _List(msgspec.Struct):
     items: list[msgspec.Raw] = []
 
 
+# Made here and not by the watching threads: where several of them meet a type for the first time at the same moment,
+# msgspec crashes.
+_CHANGES = msgspec.json.Decoder(_Change)
+_BOOKMARKS = msgspec.json.Decoder(_Bookmark)
+_LISTS = msgspec.json.Decoder(_List)
+
+
 class _Gone(Exception):
     """The server no longer knows the place we were at."""
 
@@ -62,7 +69,6 @@ class KindRecorder(threading.Thread):
         self._selector = {"labelSelector": selector} if selector else {}
         self._api, self._resource, self._into = api, resource, into
         self._decode = msgspec.json.Decoder(_TYPES.get(resource.kind, Thing)).decode
-        self._change = msgspec.json.Decoder(_Change).decode
         self._known: dict[tuple[str, str], Record] = {}
         self._stopping = threading.Event()
         self._response: urllib3.BaseHTTPResponse | None = None
@@ -100,7 +106,7 @@ class KindRecorder(threading.Thread):
                 return  # already closed by the other side
 
     def _list(self, *, after_gap: bool) -> None:
-        listing = msgspec.json.decode(self._api.read(self._resource.path(), **self._selector), type=_List)
+        listing = _LISTS.decode(self._api.read(self._resource.path(), **self._selector))
         version, arrived = int(listing.metadata.resource_version), time.monotonic()
         found: dict[tuple[str, str], Record] = {}
         for item in listing.items:
@@ -156,7 +162,7 @@ class KindRecorder(threading.Thread):
         records: list[Record] = []
         try:
             for line in lines:
-                change = self._change(line)
+                change = _CHANGES.decode(line)
                 if change.type in ("BOOKMARK", "ERROR"):
                     self._note_progress(change)
                     continue
@@ -183,7 +189,7 @@ class KindRecorder(threading.Thread):
         return record
 
     def _note_progress(self, change: _Change) -> None:
-        note = msgspec.json.decode(change.object, type=_Bookmark)
+        note = _BOOKMARKS.decode(change.object)
         if change.type == "BOOKMARK":
             self.version = max(self.version, int(note.metadata.resource_version))
         elif note.code == 410:
