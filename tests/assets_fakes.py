@@ -121,8 +121,11 @@ class Workshop:
 
     def leftovers(self) -> list[str]:
         """Whatever an interrupted download or build could have left in the cache."""
-        places = [self.cache / "tmp", self.cache / "bin"]
-        return sorted(str(file.relative_to(self.cache)) for place in places for file in place.rglob("*"))
+        walks = [
+            os.walk(self.cache / place) for place in ("tmp", "bin")
+        ]  # bears what vanishes meanwhile
+        found = [Path(top) / name for walk in walks for top, below, files in walk for name in (*below, *files)]
+        return sorted(str(file.relative_to(self.cache)) for file in found)
 
     def other_process(self, **options: object) -> subprocess.Popen[str]:
         """A second harness that wants the same tool; prints what it says and the path."""

@@ -85,20 +85,21 @@ def failed_after(job: str, seconds: int) -> Question:
 
     def ask(history: History) -> Answer:
         known = records_of(history, job)
-        started = next((one.moment for one in known if status_of(one).get("startTime")), None)
+        start = next((place for place, one in enumerate(known) if status_of(one).get("startTime")), None)
         ended = next((one for one in known if status_of(one).get("completionTime")), None)
-        if started is None or ended is None:
+        if start is None or ended is None:
             return Answer(Verdict.OPEN, f"job {job} goes on")
         last = status_of(ended)["conditions"][-1]
         if last["type"] != "Failed" or "deadline" not in last["message"]:
             return Answer(Verdict.NO, f"job {job}: {last['type']}: {last['message']}")
-        return _lasted(ended.moment.at - started.at, seconds, f"job {job} was active")
+        at_most = ended.moment.at - known[max(start - 1, 0)].moment.at  # it started between two news of it
+        return _lasted(ended.moment.at - known[start].moment.at, seconds, f"job {job} was active", at_most)
 
     return Question(f"job {job} failed after {seconds} s", ask)
 
 
-def _lasted(taken: float, seconds: int, what: str) -> Answer:
-    in_time = seconds - _EARLY <= taken <= seconds + _LATE
+def _lasted(taken: float, seconds: int, what: str, at_most: float | None = None) -> Answer:
+    in_time = seconds - _EARLY <= (at_most or taken) and taken <= seconds + _LATE
     return Answer(Verdict.YES if in_time else Verdict.NO, f"{what} for {taken:.1f} s")
 
 
