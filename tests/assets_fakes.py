@@ -121,9 +121,7 @@ class Workshop:
 
     def leftovers(self) -> list[str]:
         """Whatever an interrupted download or build could have left in the cache."""
-        walks = [
-            os.walk(self.cache / place) for place in ("tmp", "bin")
-        ]  # bears what vanishes meanwhile
+        walks = [os.walk(self.cache / place) for place in ("tmp", "bin")]  # bears what vanishes meanwhile
         found = [Path(top) / name for walk in walks for top, below, files in walk for name in (*below, *files)]
         return sorted(str(file.relative_to(self.cache)) for file in found)
 
