@@ -87,10 +87,21 @@ def test_a_job_that_is_submitted_runs(up: subprocess.Popen[str], temporary: Path
 def test_a_part_that_dies_ends_it_with_its_name(up: subprocess.Popen[str], temporary: Path) -> None:
     assert up.stdout is not None
     assert up.stdout.readline().startswith("export KUBECONFIG=")
-    children = Path(f"/proc/{up.pid}/task/{up.pid}/children").read_text().split()
-    (operator,) = [one for one in children if b"scheduler.operator" in Path(f"/proc/{one}/cmdline").read_bytes()]
-    os.kill(int(operator), signal.SIGKILL)
+    (operator,) = [pid for pid, line in children(up.pid) if b"scheduler.operator" in line]
+    os.kill(operator, signal.SIGKILL)
     _, said = up.communicate(timeout=30)
     assert up.returncode == 2
     assert "muster: the operator reference" in said
     assert list(temporary.iterdir()) == []
+
+
+def children(parent: int) -> list[tuple[int, bytes]]:
+    """By pid, with their command lines. The file named children may leave some out while others come and go."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if int(place.joinpath("stat").read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append((int(place.name), place.joinpath("cmdline").read_bytes()))
+        except OSError:
+            continue  # gone meanwhile
+    return found
