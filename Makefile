@@ -93,7 +93,7 @@ test-kind: env
 # Everything on every scheduler that is built in; a red verdict is a finding, not a failure of this target.
 test-subjects: env
 	@for scheduler in $(SUBJECTS); do \
-	  .venv/bin/muster run --scheduler "$$scheduler" --workers 2; test $$? -lt 2 || exit 2; \
+	  .venv/bin/muster run --scheduler "$$scheduler" --workers 2 || test $$? -lt 2 || exit 2; \
 	done
 
 prove: env assets
