@@ -121,15 +121,11 @@ def _report(
 
 def _write_conformance(args: argparse.Namespace, run: table.Run) -> None:
     """Only of a run that came to its end: the file is also the mark of that."""
-    from datetime import UTC, datetime
-
     from muster import subject
-    from muster.report import commented_yaml, conformance
+    from muster.report import conformance
 
     scheduler, configuration = subject.choose(args.scheduler)
     claim = conformance.Claim(
         args.scheduler, configuration, scheduler.claims(configuration), args.operator, args.client
     )
-    made = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    found = conformance.report([(result, "") for result in run.results], claim, run.environment, made)
-    (run.directory / conformance.FILE).write_text(commented_yaml.write(found), encoding="utf-8")
+    conformance.write(run.directory, [(result, "") for result in run.results], claim, run.environment)

@@ -13,7 +13,7 @@ from typing import Any
 import urllib3
 
 from muster.cluster.api import Api
-from muster.cluster.fences import Fence
+from muster.cluster.fences import QUESTIONS, Fence
 
 _BESIDE = ".fence"  # the file that fences a kubeconfig, for every Muster command that is given it
 
@@ -52,7 +52,7 @@ class FencedApi(Api):
             asked = query.get("labelSelector")
             query = {**query, "labelSelector": f"{asked},{selector}" if asked else selector}
         fenced = fence.path(method, path)
-        if body is not None and not fenced.startswith(("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")):
+        if body is not None and not fenced.startswith(QUESTIONS):
             body = fence.created(body) if method == "POST" else fence.changed(path, body)
         return super()._send(method, fenced, query, body, content_type, timeout)
 

@@ -34,7 +34,7 @@ _NAMING = frozenset(
     }
 )
 _GANGS_TOGETHER = "gang.scheduling.koordinator.sh/groups"
-_HARMLESS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")  # questions that are asked by POST
+QUESTIONS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")  # questions that are asked by POST
 _READING = frozenset({"GET", "HEAD"})
 
 Manifest = dict[str, Any]
@@ -108,7 +108,7 @@ class Fence:
         return fenced
 
     def _is_inside(self, method: str, path: str, kind: str, rest: list[str]) -> bool:
-        if path.startswith(_HARMLESS):
+        if path.startswith(QUESTIONS):
             return True
         if kind == "namespaces":
             return self.owns_namespace(rest[0]) if rest else method == "POST"

@@ -11,12 +11,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from muster import subject
 from muster.errors import EXIT_FAILED, HarnessError
-from muster.report import commented_yaml, conformance
+from muster.report import conformance
 from muster.report.conformance import FILE, UNSTABLE, Claim, Sighting
 from muster.report.results import read_environment, read_results
 from muster.verdicts import Verdict
@@ -87,8 +86,4 @@ def _conclude(scheduler: str, column: Path) -> None:
     runs = [run for run in (FIRST, AGAIN) if (column / run).is_dir()]
     chosen, configuration = subject.choose(scheduler)
     claim = Claim(scheduler, configuration, chosen.claims(configuration))
-    made = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    found = conformance.report(_sightings(column, *runs), claim, read_environment(column / FIRST), made)
-    draft = column / f".{FILE}"
-    draft.write_text(commented_yaml.write(found), encoding="utf-8")
-    draft.replace(column / FILE)
+    conformance.write(column, _sightings(column, *runs), claim, read_environment(column / FIRST))

@@ -12,9 +12,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
 import muster
 from muster.catalogue import in_order
+from muster.report import commented_yaml
 from muster.report.conformance_format import (
     API_VERSION,
     KIND,
@@ -64,6 +67,14 @@ class Claim:
     @property
     def _client(self) -> str:
         return f" --client {self.client}" if self.client != "muster" else ""
+
+
+def write(directory: Path, sightings: Sequence[Sighting], claim: Claim, facts: Mapping[str, str]) -> None:
+    """Into the directory, whole or not at all: the file is also the mark of what has come to its end."""
+    found = report(sightings, claim, facts, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+    draft = directory / f".{FILE}"
+    draft.write_text(commented_yaml.write(found), encoding="utf-8")
+    draft.replace(directory / FILE)
 
 
 def report(sightings: Sequence[Sighting], claim: Claim, facts: Mapping[str, str], made: str) -> ConformanceReport:

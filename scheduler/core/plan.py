@@ -62,10 +62,9 @@ class Planning:
         likeness = (*(id(pod.shape) for pod in least), unit.priority, unit.preempts, unit.queues)
         if likeness in self._refused:
             self._wait_in_vain(unit, self._refused[likeness])
-        elif self._start(unit.members):
-            self.started |= {group.key for group in unit.groups}
-        elif len(least) < len(unit.members) and self._start(least):
-            self.started |= {group.key for group in unit.groups}
+        elif self._start(unit, unit.members):
+            pass
+        elif len(least) < len(unit.members) and self._start(unit, least):
             started = {pod.uid for pod in least}
             for pod in unit.members:
                 if pod.uid not in started:
@@ -74,14 +73,15 @@ class Planning:
             self._refused[likeness] = self._reason(unit, least)
             self._wait_in_vain(unit, self._refused[likeness])
 
-    def _start(self, members: Sequence[Pod]) -> bool:
-        """Now, all of them."""
+    def _start(self, unit: Unit, members: Sequence[Pod]) -> bool:
+        """Now, all of these members."""
         if self.draft.shares.excess(members, later=False):
             return False
         placement = place(members, self.draft.now, self._nominated(members))
         if placement is None:
             return False
         self.draft.bind(members)
+        self.started |= {group.key for group in unit.groups}
         self.actions += [Bind(pod, self.draft.table.nodes[placement[pod.uid]].name) for pod in members]
         return True
 

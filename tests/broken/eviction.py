@@ -121,14 +121,14 @@ def free_room_is_not_enough(patch: Patch) -> None:
     """Whoever finds a place has somebody less important evicted as well."""
     start = Planning._start
 
-    def start_and_evict(planning: Planning, members: Sequence[Pod]) -> bool:
-        started = start(planning, members)
+    def start_and_evict(planning: Planning, unit: units.Unit, members: Sequence[Pod]) -> bool:
+        started = start(planning, unit, members)
         draft = planning.draft
-        unit = units._single(members[0], draft.cluster.group_of(members[0]), draft.cluster)
-        for victim in _neighbours(members, planning.candidates(unit))[:1] if started else ():
+        first = units._single(members[0], draft.cluster.group_of(members[0]), draft.cluster)
+        for victim in _neighbours(members, planning.candidates(first))[:1] if started else ():
             draft.evict([victim])
             row = draft.table.row[victim.node]
-            planning.actions.append(planning._eviction(victim, unit, members, {pod.uid: row for pod in members}))
+            planning.actions.append(planning._eviction(victim, first, members, {pod.uid: row for pod in members}))
         return started
 
     patch.attribute(Planning, "_start", start_and_evict)

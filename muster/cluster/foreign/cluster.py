@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from muster import assets, suite, timeouts
+from muster import assets, timeouts
 from muster.cluster.api import Api
+from muster.cluster.companions import Companions
 from muster.cluster.connections import Connection
 from muster.cluster.fenced_api import write_fence
 from muster.cluster.fences import RUN_LABEL, Fence
@@ -22,11 +23,8 @@ from muster.cluster.foreign import rights, sweeping
 from muster.cluster.foreign.heartbeats import HOLDER, Heartbeat, holder
 from muster.cluster.foreign.inspection import look_at_namespace
 from muster.cluster.foreign.kubeconfigs import write_single
-from muster.cluster.local import components
-from muster.cluster.local.ports import Port
-from muster.cluster.local.readiness import Probe, component_died, wait_until
 from muster.errors import HarnessError
-from muster.processes import Janitor, Process
+from muster.processes import Janitor
 
 SCOPE = "MUSTER_SCOPE"  # what a scheduler or an operator of ours may see there: objects whose text has this in it
 _LEASE_SECONDS = 40  # as a kubelet's: the node controller takes a silent node for dead
@@ -47,14 +45,13 @@ class ForeignCluster:
         say: Callable[[str], None] | None = None,
     ) -> None:
         self.fence = Fence(run, scheduler)
-        self.processes: dict[str, Process] = {}
+        self._companions = Companions()
         self.left: list[str] = []  # what would not go, by name
         self._source = connection
         self._keep = keep
         self._say = say or (lambda _: None)
         self._directory: Path | None = None
         self._heartbeat: Heartbeat | None = None
-        self._port: Port | None = None
         self._begun = False  # something of ours may be there
 
     @property
@@ -86,8 +83,11 @@ class ForeignCluster:
         self._heartbeat = Heartbeat(self._api, self.fence.token, self._write_kubeconfig)
         self._heartbeat.begin()
         self.add_namespace(self.fence.home)
+        ours = f"{RUN_LABEL}={self.fence.run}"
         os.environ[SCOPE] = self.fence.token  # inherited by whatever we start beside the cluster
-        self._start_processes(binaries["kwok"])
+        self._companions.start(
+            self.client_kubeconfig("admin"), binaries["kwok"], nodes=ours, pods=ours, lease_seconds=_LEASE_SECONDS
+        )
         return fenced
 
     def add_namespace(self, name: str, annotations: dict[str, str] | None = None) -> None:
@@ -105,11 +105,7 @@ class ForeignCluster:
         os.environ.pop(SCOPE, None)
         if self._heartbeat is not None:
             self._heartbeat.stop()
-        for process in self.processes.values():
-            process.kill()
-        if self._port is not None:
-            self._port.release()
-            self._port = None
+        self._companions.stop()
         if self._directory is None:
             return
         if self._begun and not self._keep:
@@ -119,33 +115,15 @@ class ForeignCluster:
         self._directory = None
 
     def check(self) -> None:
-        for process in self.processes.values():
-            if not process.alive:
-                raise component_died(process)
+        self._companions.check()
 
     def client_kubeconfig(self, _user: Literal["admin", "scheduler"]) -> Path:
         """One for all: whoever works beside the cluster has our rights, and no more."""
         return self.directory / "run.kubeconfig"
 
     def logs(self) -> dict[str, Path]:
-        return {name: process.log for name, process in self.processes.items()}
+        return self._companions.logs()
 
     def _write_kubeconfig(self) -> None:
         source = self._source
         write_single(self.client_kubeconfig("admin"), source.kubeconfig, source.context, source.api.token)
-
-    def _start_processes(self, kwok: Path) -> None:
-        self._port = Port()
-        stages = suite.manifests() / "kwok" / "kwok.yaml"
-        kubeconfig = self.client_kubeconfig("admin").name
-        only, port = f"{RUN_LABEL}={self.fence.run}", self._port.number
-        flags = components.kwok(port, stages, kubeconfig=kubeconfig, only=only, lease_seconds=_LEASE_SECONDS)
-        self._run("kwok", [kwok, *flags])
-        self._run("player", components.player(kubeconfig, only=only))
-        probe = Probe(self._port.number)
-        wait_until(lambda: probe.answers("/healthz"), self.processes["kwok"], self.processes.values())
-
-    def _run(self, name: str, argv: Sequence[str | Path]) -> None:
-        process = Process(name, argv, directory=self.directory, log=self.directory / f"{name}.log")
-        self.processes[name] = process
-        process.start()

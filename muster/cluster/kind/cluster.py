@@ -9,13 +9,14 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from muster import assets, suite
+from muster import assets
 from muster.cluster.api import Api
+from muster.cluster.companions import Companions
 from muster.cluster.connections import Connection
 from muster.cluster.kind.configuration import STOCK_IMAGE
 from muster.cluster.kind.credentials import write_client
@@ -24,12 +25,9 @@ from muster.cluster.kind.making import Kind
 from muster.cluster.kind.scheduling import come_forward, stand_aside
 from muster.cluster.kind.tidying import SIMULATED, clear_remains, close_real_nodes
 from muster.cluster.kind.views import KindConnection
-from muster.cluster.local import components
 from muster.cluster.local.kubeconfigs import CONTEXT
-from muster.cluster.local.ports import Port
-from muster.cluster.local.readiness import Probe, component_died, wait_until
 from muster.errors import HarnessError
-from muster.processes import Janitor, Process
+from muster.processes import Janitor
 
 REUSED = "muster"  # the name of the cluster that `--reuse` keeps from run to run
 
@@ -48,13 +46,12 @@ class KindCluster:
         keep: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        self.processes: dict[str, Process] = {}
+        self._companions = Companions()
         self._image = image or STOCK_IMAGE
         self._reuse, self._own_scheduler, self._keep = reuse, own_scheduler, keep
         self._say = say or (lambda _: None)
         self._directory: Path | None = None
         self._kind: Kind | None = None
-        self._port: Port | None = None
 
     @property
     def directory(self) -> Path:
@@ -98,18 +95,14 @@ class KindCluster:
         close_real_nodes(api)
         self._node = made.node
         (come_forward if self._own_scheduler else stand_aside)(self._engine, made.node)
-        self._start_processes(kwok)
+        self._companions.start(self.client_kubeconfig("admin"), kwok, nodes=SIMULATED)
         if self._reuse or self._keep:
             made.release()
         return KindConnection(self.client_kubeconfig("admin"), CONTEXT, node=made.node)
 
     def stop(self) -> None:
         """Clients first, then the cluster, unless it is to be kept; safe to call again and on a half-made one."""
-        for process in self.processes.values():
-            process.kill()
-        if self._port is not None:
-            self._port.release()
-            self._port = None
+        self._companions.stop()
         if self._directory is None:
             return
         if self._kind is not None and self._keep:
@@ -127,15 +120,13 @@ class KindCluster:
 
     def check(self) -> None:
         """Raise when KWOK or the player has died; the API server's own silence shows by itself."""
-        for process in self.processes.values():
-            if not process.alive:
-                raise component_died(process)
+        self._companions.check()
 
     def client_kubeconfig(self, user: Literal["admin", "scheduler"]) -> Path:
         return self.directory / f"{user}.kubeconfig"
 
     def logs(self) -> dict[str, Path]:
-        return {name: process.log for name, process in self.processes.items()}
+        return self._companions.logs()
 
     def signal_scheduler(self, name: Literal["STOP", "CONT", "KILL"]) -> None:
         """A signal to the cluster's own scheduler; the kubelet starts one that was killed again."""
@@ -148,20 +139,6 @@ class KindCluster:
         api = Connection(self.client_kubeconfig("admin"), CONTEXT).api
         api.read("/readyz")
         return api
-
-    def _start_processes(self, kwok: Path) -> None:
-        self._port = Port()
-        stages = suite.manifests() / "kwok" / "kwok.yaml"
-        flags = components.kwok(self._port.number, stages, kubeconfig="admin.kubeconfig", only=SIMULATED)
-        self._run("kwok", [kwok, *flags])
-        self._run("player", components.player("admin.kubeconfig"))
-        probe = Probe(self._port.number)
-        wait_until(lambda: probe.answers("/healthz"), self.processes["kwok"], self.processes.values())
-
-    def _run(self, name: str, argv: Sequence[str | Path]) -> None:
-        process = Process(name, argv, directory=self.directory, log=self.directory / f"{name}.log")
-        self.processes[name] = process
-        process.start()
 
 
 def _whole(found: Kind, connect: Callable[[Kind], Api]) -> Api:
