@@ -14,7 +14,7 @@ from muster.report.conformance_format import ConformanceReport, schema
 from muster.report.results import Result
 from muster.verdicts import Verdict
 
-CLAIM = Claim("toy:odd", "odd", {"preemption": "its handbook"})
+CLAIM = Claim("toy:odd", "odd", {"preemption": "its handbook"}, "muster run --scheduler toy:odd")
 FACTS = {"cluster": "local", "kubernetes": "v1", "scheduler": "toy 2 (odd)", "scheduler period": "1 s"}
 
 

@@ -95,7 +95,7 @@ def test_a_column_that_is_no_report_is_named(tmp_path: Path, capsys: pytest.Capt
 
 def test_foreign_words_stay_words(tmp_path: Path) -> None:
     results = [Result("PRE-01", "must", ["preemption"], HOSTILE, Verdict.FAILED, message=HOSTILE)]
-    report = conformance.report([(one, "first/") for one in results], Claim(HOSTILE, "x", {}), {}, "then")
+    report = conformance.report([(one, "first/") for one in results], Claim(HOSTILE, "x", {}, HOSTILE), {}, "then")
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / FILE).write_text(commented_yaml.write(report))
     matrix = columns.read(tmp_path, ["odd"], HOSTILE)

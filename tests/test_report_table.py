@@ -18,7 +18,16 @@ def result(id_: str, verdict: Verdict = Verdict.PASSED, **more: object) -> Resul
 
 
 def run(*results: Result, missing: int = 0, interrupted: bool = False) -> Run:
-    return Run("kube-scheduler", results, {}, Path("results/x"), 12.34, missing, interrupted)
+    return Run(
+        "kube-scheduler",
+        "muster run --scheduler kube-scheduler",
+        results,
+        {},
+        Path("results/x"),
+        12.34,
+        missing,
+        interrupted,
+    )
 
 
 class Terminal(io.StringIO):

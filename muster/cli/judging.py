@@ -12,6 +12,7 @@ from muster.cli import clearing, places
 from muster.cli.interruptions import Interruptions
 from muster.cli.live import Live
 from muster.cli.pytest_process import PytestProcess
+from muster.commands import on_our_own, on_somebodys, run_command
 from muster.errors import HarnessError
 from muster.report import junit, table
 from muster.report.results import read_environment, read_results
@@ -102,6 +103,7 @@ def _report(
     missing = planned - len(results)
     run = table.Run(
         scheduler=args.scheduler,
+        command=_command(args),
         results=results,
         environment=read_environment(directory),
         directory=directory,
@@ -119,6 +121,14 @@ def _report(
     return exit_code(results, harness_broke=bool(missing) or interrupted)
 
 
+def _command(args: argparse.Namespace) -> str:
+    if args.cluster == "kubeconfig":
+        where = on_somebodys(args.kubeconfig, args.context)
+    else:
+        where = on_our_own(args.cluster or "local", args.kind_image or "", reuse=args.reuse)
+    return run_command(args.scheduler, args.operator, args.client, where)
+
+
 def _write_conformance(args: argparse.Namespace, run: table.Run) -> None:
     """Only of a run that came to its end: the file is also the mark of that."""
     from muster import subject
@@ -126,6 +136,6 @@ def _write_conformance(args: argparse.Namespace, run: table.Run) -> None:
 
     scheduler, configuration = subject.choose(args.scheduler)
     claim = conformance.Claim(
-        args.scheduler, configuration, scheduler.claims(configuration), args.operator, args.client
+        args.scheduler, configuration, scheduler.claims(configuration), run.command, args.operator, args.client
     )
     conformance.write(run.directory, [(result, "") for result in run.results], claim, run.environment)

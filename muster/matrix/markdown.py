@@ -33,10 +33,16 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     for column in matrix.columns:
         yield f"| `{column.title}` | {column.version} | {column.report.cluster.kubernetes} |"
     yield from ("", _LEGEND, "")
+    yield from ("Any cell again, from a fresh clone, here for the first:", "", "```sh", _again(matrix), "```", "")
     yield from _summary(matrix)
     for profile in matrix.profiles:
         yield from ("", f"## {profile or 'other'}", "", _head(matrix), "|---|---|" + ":-:|" * len(matrix.columns))
         yield from (_row(matrix, row) for row in matrix.of_profile(profile))
+
+
+def _again(matrix: Matrix) -> str:
+    scheduler, row = matrix.columns[0].title, matrix.rows[0].id
+    return f"make run ARGS='--scheduler {scheduler} --only {row}'"
 
 
 def _summary(matrix: Matrix) -> Iterator[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from muster import subject
+from muster.commands import run_command
 from muster.errors import EXIT_FAILED, HarnessError
 from muster.report import conformance
 from muster.report.conformance import FILE, UNSTABLE, Claim, Sighting
@@ -85,5 +86,5 @@ def _sightings(column: Path, *runs: str) -> list[Sighting]:
 def _conclude(scheduler: str, column: Path) -> None:
     runs = [run for run in (FIRST, AGAIN) if (column / run).is_dir()]
     chosen, configuration = subject.choose(scheduler)
-    claim = Claim(scheduler, configuration, chosen.claims(configuration))
+    claim = Claim(scheduler, configuration, chosen.claims(configuration), run_command(scheduler))
     conformance.write(column, _sightings(column, *runs), claim, read_environment(column / FIRST))

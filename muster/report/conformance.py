@@ -56,17 +56,9 @@ class Claim:
     scheduler: str  # as --scheduler was given
     configuration: str
     capabilities: Mapping[str, str]  # with the source of each claim
+    command: str  # that judged it
     operator: str = "reference"
     client: str = "muster"
-
-    @property
-    def command(self) -> str:
-        beside = f" --operator {self.operator}" if self.operator != "reference" else ""
-        return f"muster run --scheduler {self.scheduler}{beside}{self._client}"
-
-    @property
-    def _client(self) -> str:
-        return f" --client {self.client}" if self.client != "muster" else ""
 
 
 def write(directory: Path, sightings: Sequence[Sighting], claim: Claim, facts: Mapping[str, str]) -> None:

@@ -17,18 +17,13 @@ _COMMAND = re.compile(r"\bmuster [a-z]")
 _USUAL_WIDTH, _WIDEST_TIMELINE = 100, 160
 
 
-def story(result: Result, scheduler: str, directory: Path, width: int | None) -> list[str]:
+def story(result: Result, run_command: str, directory: Path, width: int | None) -> list[str]:
     """At most `width` letters a line where there is a width; in a log nothing is broken."""
     message = cut(plain(result.message), _LONGEST_STORY).splitlines()
     lines = [part for line in message for part in (_wrapped(line, width) if width else [line])]
     lines += _timeline(result, directory, min(width, _WIDEST_TIMELINE) if width else _USUAL_WIDTH)
-    command = reproduce(scheduler, result)
+    command = f"{run_command} --only {result.id} --keep"  # runs this one again and keeps the scene
     return lines if command in result.message else [*lines, f"reproduce with: {command}"]
-
-
-def reproduce(scheduler: str, result: Result) -> str:
-    """The command that runs this one again and keeps the scene."""
-    return f"muster run --scheduler {scheduler} --only {result.id} --keep"
 
 
 def _wrapped(line: str, width: int) -> list[str]:

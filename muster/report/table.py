@@ -40,6 +40,7 @@ class Run:
     """All there is to tell about a run."""
 
     scheduler: str
+    command: str  # that asks for the same again
     results: Sequence[Result]
     environment: Mapping[str, str]
     directory: Path
@@ -155,7 +156,7 @@ def _print_story(console: Console, run: Run, result: Result) -> None:
     console.print()
     console.print(Text(f"{result.name} {result.verdict}{turn}: {result.title}", style=STYLES[result.verdict]))
     width = console.width - len(_INDENT) if console.is_terminal else None
-    for line in story(result, run.scheduler, run.directory, width):
+    for line in story(result, run.command, run.directory, width):
         console.print(Text(f"{_INDENT}{line}"))
 
 

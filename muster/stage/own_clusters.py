@@ -15,6 +15,7 @@ from muster.cluster.container import ContainerCluster
 from muster.cluster.k3s import K3sCluster
 from muster.cluster.kind import KindCluster
 from muster.cluster.local import LocalCluster
+from muster.commands import on_our_own
 from muster.errors import UsageError
 from muster.stage.residents import Resident
 from muster.subject import Subject, Workplace, choose
@@ -30,8 +31,8 @@ class Wish:
     reuse: bool = False  # the kind cluster of the last run
 
     def __str__(self) -> str:
-        words = "" if self.cluster == "local" else f" --cluster {self.cluster}"
-        return words + (f" --kind-image {self.image}" if self.image else "") + (" --reuse" if self.reuse else "")
+        """In the words of the command line."""
+        return on_our_own(self.cluster, self.image, reuse=self.reuse)
 
     @property
     def described(self) -> str:

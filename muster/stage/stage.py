@@ -19,6 +19,7 @@ from muster.cluster.clusters import Cluster
 from muster.cluster.connections import Connection
 from muster.cluster.foreign import ForeignCluster
 from muster.cluster.resources import MPI_JOB, NAMESPACE, NODE, POD, PYTORCH_JOB, SERVICE
+from muster.commands import on_somebodys, run_command
 from muster.errors import HarnessError
 from muster.processes import Process
 from muster.stage.canary import NAME as CANARY_NAMESPACE
@@ -57,14 +58,8 @@ class Stage:
         if foreign:
             check_companions(operator, client)
         self._operator_kind, self._client_kind = choose_operator(operator), choose_client(client)
-        beside = "".join(
-            f" --{option} {name}"
-            for option, name, usual in (("operator", operator, DEFAULT_OPERATOR), ("client", client, DEFAULT_CLIENT))
-            if name != usual
-        )
-        where = f" --kubeconfig {foreign.kubeconfig}" if foreign else str(self._wish)
-        where += f" --context {foreign.context}" if foreign and foreign.context else ""
-        self._chosen = f"--scheduler {scheduler}{beside}{where}"
+        where = on_somebodys(str(foreign.kubeconfig), foreign.context) if foreign else str(self._wish)
+        self._command = run_command(scheduler, operator, client, where)
         self._beside = {"operator": operator, "client": client}
         self._keep, self._say = keep, say or (lambda _: None)
         self._scenes = 0
@@ -191,7 +186,7 @@ class Stage:
             guard=self.check,
             prove_live=lambda: self.canary.sing(history),
             longest_backoff=self.subject.longest_backoff,
-            reproduce=f"muster run {self._chosen} --only {requirement} --keep",
+            reproduce=f"{self._command} --only {requirement} --keep",
         )
         chronicle.prove_live()
         history.began = time.monotonic()
