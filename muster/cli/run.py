@@ -86,6 +86,7 @@ def _selected(args: argparse.Namespace) -> Sequence[Behaviour]:
     from muster.selection import select
     from muster.subject.clients import choose_client
     from muster.subject.operators import choose_operator
+    from muster.variants import problem
 
     chosen, configuration = subject.choose(args.scheduler)
     choose_operator(args.operator)
@@ -95,6 +96,9 @@ def _selected(args: argparse.Namespace) -> Sequence[Behaviour]:
     if problems := lint(catalogue, claims=chosen.claims(configuration)):
         raise HarnessError("\n  ".join(["the features have mistakes:", *map(str, problems)]))
     behaviours = select(catalogue.behaviours, only=args.only, tags=args.tags, words=args.words)
+    if not args.only:  # what is about another operator or client is no verdict on anybody
+        everything = catalogue.behaviours
+        behaviours = [one for one in behaviours if not problem(one, everything, args.operator, args.client)]
     if not behaviours:
         raise UsageError("no behaviour fits --only, -k and -m together; muster run --list shows all")
     return behaviours

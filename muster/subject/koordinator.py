@@ -39,7 +39,6 @@ class Koordinator(Subject):
     """`default` is what the chart installs; `preemption-off` is the same with job-level preemption off."""
 
     name: ClassVar[str] = "koordinator"
-    version: ClassVar[str] = "1.8.0"
     configurations: ClassVar[tuple[str, ...]] = ("default", "preemption-off")
     assets: ClassVar[tuple[str, ...]] = (  # the scheduler, its definitions, its configuration
         "koord-scheduler",
@@ -61,7 +60,7 @@ class Koordinator(Subject):
 
     def settings(self) -> dict[str, str]:
         return {
-            "scheduler": f"koordinator {self.version} ({self.configuration})",
+            "scheduler": self.title,
             "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
             "scheduler longest back-off": f"{_BACKOFF} s",
         }
@@ -106,7 +105,6 @@ class Koordinator170(Koordinator):
     """The release before."""
 
     name: ClassVar[str] = "koordinator@1.7.0"
-    version: ClassVar[str] = "1.7.0"
     assets: ClassVar[tuple[str, ...]] = (
         "koord-scheduler-1.7.0",
         "koordinator-1.7.0-crds.yaml",

@@ -50,7 +50,7 @@ class KubeScheduler(Subject):
         loaded = self._configuration()
         limits = loaded["clientConnection"]
         return {
-            "scheduler": f"{self.name} ({self.configuration})",
+            "scheduler": self.title,
             "scheduler client limits": f"{limits.get('qps', 50)} requests/s, burst {limits.get('burst', 100)}",
             "scheduler longest back-off": f"{loaded.get('podMaxBackoffSeconds', 10)} s",
         }

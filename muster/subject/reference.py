@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import yaml
 
-from muster import suite
+from muster import __version__, suite
 from muster.cluster.api import Api
 from muster.processes import Process
 from muster.subject.definitions import define
@@ -59,9 +59,12 @@ class Reference(Subject):
         """It has none: whoever waits is looked at again with every change, and only then."""
         return 0.0
 
+    def _release(self) -> str:
+        return __version__
+
     def settings(self) -> dict[str, str]:
         instead = {"instead of it": os.environ[_MODULE]} if _MODULE in os.environ else {}
-        return {"scheduler": f"{self.name} ({self.configuration})", "scheduler client limits": "none", **instead}
+        return {"scheduler": self.title, "scheduler client limits": "none", **instead}
 
     def install(self, api: Api) -> None:
         for name in _DEFINITIONS:

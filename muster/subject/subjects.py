@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from muster import timeouts
+from muster import assets, timeouts
 from muster.cluster.api import Api
 from muster.errors import HarnessError, NotSupported, UsageError
 from muster.processes import Process
@@ -50,6 +50,15 @@ class Subject(ABC):
         self.workplace = workplace
         self.processes: Sequence[Process] = ()
         self.policy: dict[str, str] = {}  # what a scenario has asked to be different
+
+    @property
+    def title(self) -> str:
+        """Who it is, for the reader of a report: name, release and configuration."""
+        return f"{self.name.partition('@')[0]} {self._release()} ({self.configuration})"
+
+    def _release(self) -> str:
+        found = assets.find(self.assets[0])
+        return found.version if found else "of an unknown release"
 
     @classmethod
     @abstractmethod

@@ -57,7 +57,7 @@ class Volcano(Subject):
 
     def settings(self) -> dict[str, str]:
         return {
-            "scheduler": f"{self.name} 1.14.1 ({self.configuration})",
+            "scheduler": self.title,
             "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
             "scheduler period": f"{_PERIOD:g} s instead of 1 s",
         }
