@@ -34,6 +34,15 @@ class Column:
     def version(self) -> str:
         return self.report.implementation.version
 
+    def core(self, profile: str) -> str:
+        """The result of a profile's MUSTs, and how many of those that were judged passed."""
+        found = next((one for one in self.report.profiles if one.name == profile), None)
+        if found is None:
+            return ""
+        counted = found.core.behaviours
+        judged = sum(number for verdict, number in counted.items() if verdict != Verdict.NOT_SUPPORTED)
+        return f"{found.core.result} {counted.get('passed', 0)}/{judged}" if judged else found.core.result
+
     def cell(self, id_: str) -> Judgement | None:
         return next((one for one in self.report.behaviours if one.id == id_), None)
 
@@ -58,6 +67,11 @@ class Matrix:
 
     def of_profile(self, profile: str) -> list[Row]:
         return [row for row in self.rows if row.profile == profile]
+
+    @property
+    def again(self) -> str:
+        """How to judge a cell again, with the first as the example."""
+        return f"make run ARGS='--scheduler {self.columns[0].title} --only {self.rows[0].id}'"
 
     @property
     def profiles(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from muster.matrix.columns import Column, Matrix, Row, words
+from muster.matrix.columns import Matrix, Row, words
 from muster.report.conformance_format import Judgement
 
 _SIGNS = {
@@ -33,16 +33,11 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     for column in matrix.columns:
         yield f"| `{column.title}` | {column.version} | {column.report.cluster.kubernetes} |"
     yield from ("", _LEGEND, "")
-    yield from ("Any cell again, from a fresh clone, here for the first:", "", "```sh", _again(matrix), "```", "")
+    yield from ("Any cell again, from a fresh clone, here for the first:", "", "```sh", matrix.again, "```", "")
     yield from _summary(matrix)
     for profile in matrix.profiles:
         yield from ("", f"## {profile or 'other'}", "", _head(matrix), "|---|---|" + ":-:|" * len(matrix.columns))
         yield from (_row(matrix, row) for row in matrix.of_profile(profile))
-
-
-def _again(matrix: Matrix) -> str:
-    scheduler, row = matrix.columns[0].title, matrix.rows[0].id
-    return f"make run ARGS='--scheduler {scheduler} --only {row}'"
 
 
 def _summary(matrix: Matrix) -> Iterator[str]:
@@ -51,16 +46,7 @@ def _summary(matrix: Matrix) -> Iterator[str]:
     yield f"| core of | {' | '.join(f'`{column.title}`' for column in matrix.columns)} |"
     yield "|---|" + ":-:|" * len(matrix.columns)
     for profile in named:
-        yield f"| {profile} | {' | '.join(_core(column, profile) for column in matrix.columns)} |"
-
-
-def _core(column: Column, profile: str) -> str:
-    found = next((one for one in column.report.profiles if one.name == profile), None)
-    if found is None:
-        return ""
-    counted = found.core.behaviours
-    judged = sum(number for verdict, number in counted.items() if verdict != "not-supported")
-    return f"{found.core.result} {counted.get('passed', 0)}/{judged}" if judged else found.core.result
+        yield f"| {profile} | {' | '.join(column.core(profile) for column in matrix.columns)} |"
 
 
 def _head(matrix: Matrix) -> str:

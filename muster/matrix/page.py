@@ -15,6 +15,11 @@ from muster.report.conformance_format import Judgement
 
 _STYLE = Path(__file__).with_name("page.css")
 _SCRIPT = Path(__file__).with_name("page.js")
+_LEGEND = (
+    "A red or yellow cell leads to what was seen, a green one to its picture; the numbers are <em>passed of runs</em>. "
+    "What a scheduler does not claim is not asked of it (<em>not-supported</em>); what could not be set up is "
+    "<em>not-staged</em>."
+)
 _WITH_A_STORY = ("failed", "unstable", "error")
 
 
@@ -28,6 +33,9 @@ def _parts(matrix: Matrix) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield f"<title>Behaviours by schedulers</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n"
     yield f"<body>\n<h1>Behaviours by schedulers</h1>\n<p>Made with <code>{escape(matrix.command)}</code></p>\n"
+    yield f"<p>Any cell again, from a fresh clone: <code>{escape(matrix.again)}</code></p>\n"
+    yield from _summary(matrix)
+    yield f"<h2>Every behaviour</h2>\n<p>{_LEGEND}</p>\n"
     yield '<form id="filters" hidden></form>\n<div class="wide">\n<table id="matrix">\n'
     yield from _head(matrix)
     for profile in matrix.profiles:
@@ -39,6 +47,18 @@ def _parts(matrix: Matrix) -> Iterator[str]:
     yield "</table>\n</div>\n"
     yield from _stories(matrix)
     yield f"<script>\n{_SCRIPT.read_text(encoding='utf-8')}</script>\n</body>\n</html>\n"
+
+
+def _summary(matrix: Matrix) -> Iterator[str]:
+    """What a platform engineer looks for first."""
+    yield '<h2>The MUSTs of each profile</h2>\n<div class="wide">\n<table>\n<thead><tr><th class="id">profile</th>'
+    yield "".join(f"<th>{escape(column.title)}</th>" for column in matrix.columns) + "</tr></thead>\n<tbody>\n"
+    for profile in filter(None, matrix.profiles):
+        yield f'<tr><th class="id">{escape(profile)}</th>'
+        for core in (column.core(profile) for column in matrix.columns):
+            yield f'<td class="{core.partition(" ")[0] or "none"}">{escape(core)}</td>'
+        yield "</tr>\n"
+    yield "</tbody>\n</table>\n</div>\n"
 
 
 def _head(matrix: Matrix) -> Iterator[str]:
