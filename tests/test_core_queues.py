@@ -108,7 +108,30 @@ def test_where_a_queue_is_served_strictly_in_order_nobody_overtakes_its_head(
     assert decision.bound == {}
     assert decision.why["small-0"] == "queue research is served strictly in order, and team/large waits before it"
     world.finish(*(f"first-{number}" for number in range(6)))
-    assert len(world.step().bound) == 7
+    assert {name[:-2] for name in world.step().bound} == {"large"}
+    assert world.step().bound == {"small-0": "n"}
+
+
+def test_in_a_strict_queue_nobody_starts_before_the_bindings_of_others_are_done() -> None:
+    world = research(strict=True)
+    world.gang("large", 3, 1, on="n", queue="research")
+    world.gang("small", 1, 1, queue="research")
+    world.change("large-1", binding=True)
+    decision = world.step()
+    assert decision.bound == {}
+    assert decision.why["small-0"] == "queue research is served strictly in order, and team/large starts before it"
+    world.change("large-1", binding=False)
+    assert world.step().bound == {"small-0": "n"}
+
+
+def test_a_gang_does_not_wait_for_its_own_bindings() -> None:
+    world = research(strict=True)
+    world.gang("large", 3, 1, on="n", queue="research")
+    world.change("large-0", binding=True)
+    world.change("large-1", node="")  # its binding was refused
+    decision = world.step()
+    assert decision.bound == {"large-1": "n"}
+    assert not decision.released
 
 
 def test_a_queue_may_be_served_loosely_against_the_policy() -> None:

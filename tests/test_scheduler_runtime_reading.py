@@ -199,6 +199,13 @@ def test_anything_can_be_a_group_or_a_queue(spec: Any, status: Any) -> None:
     assert read_queue(custom(spec, status)).opened
 
 
+@pytest.mark.parametrize(("strategy", "strict"), [("fifo", True), ("traverse", False), ("", None), (7, None)])
+def test_a_queue_that_does_not_say_how_it_is_served_leaves_it_to_the_configuration(
+    strategy: object, strict: bool | None
+) -> None:
+    assert read_queue(custom({"dequeueStrategy": strategy})).strict is strict
+
+
 def test_queues() -> None:
     spec = {"capability": {"cpu": "8", "nvidia.com/gpu": 4}, "dequeueStrategy": "fifo"}
     queue = read_queue(custom(spec, {"state": "Closing"}))

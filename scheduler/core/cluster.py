@@ -21,6 +21,7 @@ class Cluster:
         self.budgets: dict[Key, Budget] = {}
         self.counts: dict[Key, Counts] = {}  # how the members of a group stand just now
         self.waiting: dict[str, Pod] = {}  # not bound, not gated, not leaving
+        self.binding: dict[str, Pod] = {}  # bound by decision, and not yet by the word of the API
         self.touched: set[Key] = set()  # groups that something happened to since the last `settle`
         self._on_node: dict[str, dict[str, Pod]] = defaultdict(dict)
         self._in_group: dict[Key, dict[str, Pod]] = defaultdict(dict)
@@ -56,6 +57,8 @@ class Cluster:
         if pod.node:
             self._on_node[pod.node][pod.uid] = pod
             self._hold(pod, +1)
+            if pod.binding:
+                self.binding[pod.uid] = pod
         elif not pod.gated and not pod.leaving:
             self.waiting[pod.uid] = pod
         if pod.group is not None:
@@ -69,6 +72,7 @@ class Cluster:
         if pod is None:
             return
         self.waiting.pop(uid, None)
+        self.binding.pop(uid, None)
         if pod.node:
             self._hold(pod, -1)
             _forget(self._on_node, pod.node, uid)
@@ -133,6 +137,11 @@ class Cluster:
         """The queue whose share a pod uses: its group's, else its own."""
         group = self.group_of(pod)
         return (group.queue if group else pod.queue) or DEFAULT_QUEUE
+
+    def waits_for_bindings(self, pod: Pod) -> bool:
+        """Whether a binding that is done may be what others waited for: in a queue, unless it is served loosely."""
+        queue = self.queues.get(self.queue_of(pod))
+        return queue is not None and queue.strict is not False
 
     def priority_of(self, pod: Pod) -> int:
         """A pod is as important as the class of its group says, if it has one."""

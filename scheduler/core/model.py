@@ -82,6 +82,7 @@ class Pod:
     preempts: bool = True  # false: preemptionPolicy Never
     scheduler: str = ""
     node: str = ""  # where it is bound
+    binding: bool = False  # by our decision so far; the API has not said so yet
     nominated: str = ""
     started: float = 0.0
     gated: bool = False

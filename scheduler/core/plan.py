@@ -6,7 +6,7 @@ those who are leaving will give back; or room is made for it; or it waits, is to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scheduler.core import reasons
@@ -19,7 +19,7 @@ from scheduler.core.phases import phases
 from scheduler.core.placing import Placement, place
 from scheduler.core.policy import Policy
 from scheduler.core.preempt import preempt
-from scheduler.core.units import Unit, least_members, units
+from scheduler.core.units import Unit, least_members, title, units
 from scheduler.core.victims import Candidates
 
 
@@ -40,7 +40,7 @@ class Planning:
         self.draft = Draft(cluster)
         self.actions: list[Action] = []
         self.started: set[Key] = set()  # the gangs that this plan starts
-        self._heads: dict[str, str] = {}  # strict queues, with the one that waits at their head
+        self._heads = dict(self._being_started())  # strict queues, with whose turn it is, and what that one does
         self._refused: dict[tuple[object, ...], str] = {}  # what was asked for in vain, and why
         self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
 
@@ -82,6 +82,7 @@ class Planning:
             return False
         self.draft.bind(members)
         self.started |= {group.key for group in unit.groups}
+        self._stop_behind(unit, "starts")
         self.actions += [Bind(pod, self.draft.table.nodes[placement[pod.uid]].name) for pod in members]
         return True
 
@@ -118,12 +119,12 @@ class Planning:
         places = ", ".join(sorted(set(nodes.values())))
         why = f"{unit.name} waits for pods that leave; its room is held on {places}"
         self._report(unit.members, why)
-        self._stop_behind(unit)
+        self._stop_behind(unit, "waits")
 
     def _wait_in_vain(self, unit: Unit, why: str) -> None:
         """It could start as far as it is concerned: in a strict queue nobody passes it."""
         self._wait(unit, f"gang {unit.name}: {why}" if unit.groups else why)
-        self._stop_behind(unit)
+        self._stop_behind(unit, "waits")
 
     def _wait(self, unit: Unit, why: str) -> None:
         self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated]
@@ -177,13 +178,28 @@ class Planning:
         return {pod.uid: row[pod.nominated] for pod in members if pod.nominated in row}
 
     def _behind_a_head(self, unit: Unit) -> str:
-        queue = next((queue for queue in sorted(unit.queues) if queue in self._heads), "")
-        return f"queue {queue} is served strictly in order, and {self._heads[queue]} waits before it" if queue else ""
+        for queue in sorted(unit.queues & self._heads.keys()):
+            head, does = self._heads[queue]
+            if head != _line(unit.members[0]):  # nobody waits for the rest of its own gang
+                return f"queue {queue} is served strictly in order, and {head} {does} before it"
+        return ""
 
-    def _stop_behind(self, unit: Unit) -> None:
+    def _stop_behind(self, unit: Unit, does: str) -> None:
         for queue in unit.queues:
             if is_strict(queue, self._cluster, self._policy):
-                self._heads.setdefault(queue, unit.name)
+                self._heads.setdefault(queue, (_line(unit.members[0]), does))
+
+    def _being_started(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Bindings may overtake each other on their way: in a strict queue the next one waits until they are done."""
+        for pod in self._cluster.binding.values():
+            queue = self._cluster.queue_of(pod)
+            if is_strict(queue, self._cluster, self._policy):
+                yield queue, (_line(pod), "starts")
+
+
+def _line(pod: Pod) -> str:
+    """Who takes a turn in a queue: a gang, or a pod by itself."""
+    return title(pod.group) if pod.group else "/".join(pod.key)
 
 
 def _alone(unit: Unit, pod: Pod) -> Unit:

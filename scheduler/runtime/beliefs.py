@@ -31,8 +31,14 @@ class _Belief:
             return seen
         node = seen.node or self.node
         nominated = "" if node else seen.nominated if self.nominated is None else self.nominated
-        problem = seen.problem or ("" if node else self.problem)
-        return replace(seen, node=node, nominated=nominated, leaving=seen.leaving or self.leaving, problem=problem)
+        return replace(
+            seen,
+            node=node,
+            binding=not seen.node and bool(node),
+            nominated=nominated,
+            leaving=seen.leaving or self.leaving,
+            problem=seen.problem or ("" if node else self.problem),
+        )
 
     def confirm(self) -> None:
         if self.seen.node:
@@ -120,7 +126,10 @@ class Beliefs:
             self._tell(belief)
 
     def _tell(self, belief: _Belief) -> None:
-        pod = belief.now()
-        if self._cluster.pods.get(pod.uid) != pod:
-            self._cluster.set_pod(pod)
+        pod, known = belief.now(), self._cluster.pods.get(belief.seen.uid)
+        if known == pod:
+            return
+        self._cluster.set_pod(pod)
+        only_confirmed = known is not None and known.binding and replace(known, binding=False) == pod
+        if not only_confirmed or self._cluster.waits_for_bindings(pod):
             self._changed()

@@ -22,6 +22,7 @@ _MATCH = "gang.scheduling.koordinator.sh/match-policy"
 _MATCHES = frozenset({"once-satisfied", "waiting-and-running", "only-waiting"})
 _LEAVES = "scheduling.muster.dev/disruption-mode"
 _OPENED = frozenset({"", "Open"})
+_STRICT = {"fifo": True, "traverse": False}  # anything else: as the configuration says
 
 
 class Unreadable(ValueError):
@@ -59,7 +60,7 @@ def read_counts(status: Mapping[str, Any]) -> Counts:
 
 def read_queue(found: Custom) -> Queue:
     spec, status = _map(found.spec), _map(found.status)
-    opened, strict = _text(status.get("state")) in _OPENED, spec.get("dequeueStrategy") == "fifo"
+    opened, strict = _text(status.get("state")) in _OPENED, _STRICT.get(_text(spec.get("dequeueStrategy")))
     try:
         capability = amounts(_map(spec.get("capability")))
     except NotAQuantity as trouble:
