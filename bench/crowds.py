@@ -64,7 +64,7 @@ class Crowd:
         assert dialect.group_kind is not None
         wanted = [GangRequest(f"gang-{n:03}", size, asks_gpus=size) for n in range(count)]
         path = dialect.group_kind.path(NAMESPACE)
-        self._create(path, [dialect.gang(request, NAMESPACE) for request in wanted])
+        self._create(path, [group for request in wanted if (group := dialect.gang(request, NAMESPACE))])
         members = [PodRequest(f"{gang.name}-{n}", gpus=1, gang=gang.name) for gang in wanted for n in range(size)]
         self._create(_PODS, [dialect.pod(request, NAMESPACE) for request in members])
 

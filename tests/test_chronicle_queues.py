@@ -43,6 +43,12 @@ class MadeUpWords:
     def queue_of(self, group: Thing) -> str:
         return str(group.spec["line"])
 
+    def queue_of_pod(self, pod: Pod) -> str:
+        return pod.metadata.labels.get("line", "")
+
+    def limits_of(self, queue: str) -> dict[str, str]:
+        return {GPUS: "2"}
+
     def capability(self, queue: Thing) -> dict[str, str]:
         return dict(queue.spec["most"])
 

@@ -18,7 +18,7 @@ from muster.chronicle.objects import Thing
 from muster.chronicle.questions import Answer, Question, Verdict
 
 Gangs = Mapping[str, tuple[str, ...]]  # the names of the members, by the gang's name
-GROUP = "PodGroup"  # what every dialect calls the object that makes pods a gang
+GROUPS = ("PodGroup", "Workload")  # what dialects call the object that makes pods a gang
 
 
 def members(history: History, pods: tuple[str, ...]) -> list[PodLife]:
@@ -80,11 +80,16 @@ def exactly_one_starts(gangs: Gangs) -> Question:
 
 
 def refused_as_a_gang(gang: str, pods: tuple[str, ...]) -> Question:
-    """Somebody says that the *gang* found no place: its group object, an event about it, or a member that names it."""
+    """Somebody says that the *gang* found no place: its group object, an event about it, or a member that names it.
+
+    Where a scheduler has pods of its own that stand for a gang, what is said of them is said of the gang.
+    """
     wanted = f"a refusal that is attributed to gang {gang}"
 
     def ask(history: History) -> Answer:
+        stand_ins = [life for life in history.pods if life.stands_for == gang]
         said = [*_said_by_the_group(history, gang), *_said_by_members(history, gang, pods)]
+        said += [f"{life.name}: {life.refusal.message}" for life in stand_ins if life.refusal]
         if said:
             return Answer(Verdict.YES, said[0])
         return Answer(Verdict.OPEN, f"nothing names gang {gang}", "; ".join(state_of(pod)(history) for pod in pods))
@@ -95,6 +100,7 @@ def refused_as_a_gang(gang: str, pods: tuple[str, ...]) -> Question:
 def stands(gang: str, phase: str, read: Callable[[Mapping[str, Any]], str]) -> Question:
     """The group object has come to this phase (in neutral words), and has not left it again."""
     wanted = f"the group of gang {gang} {phase} for good"
+    read({"status": {}})  # a scheduler that has no word for it says so now, and not by silence
 
     def ask(history: History) -> Answer:
         phases = [read({"status": thing.status}) for thing in _group(history, gang)]
@@ -118,7 +124,8 @@ def another_life(pod: str, before: str) -> Question:
 
 
 def _group(history: History, gang: str) -> list[Thing]:
-    return [record.object for record in history.thing(GROUP, gang) if isinstance(record.object, Thing)]
+    records = [record for kind in GROUPS for record in history.thing(kind, gang)]
+    return [record.object for record in records if isinstance(record.object, Thing)]
 
 
 def _said_by_the_group(history: History, gang: str) -> list[str]:
@@ -127,15 +134,17 @@ def _said_by_the_group(history: History, gang: str) -> list[str]:
     said = [f"its group: {one['type']}={one['status']}: {one.get('message', '')}" for one in conditions]
     for _, event in history.events():
         about = event.involved_object
-        if (about.kind, about.name) == (GROUP, gang) and "schedulable" in event.reason:
+        if about.kind in GROUPS and about.name == gang and "schedulable" in event.reason:
             said.append(f"event {event.reason} about its group: {event.message}")
     return said
 
 
 def _refuses(condition: Mapping[str, Any]) -> bool:
-    """`Unschedulable=True` in one dialect, `…Scheduled=False` in another."""
+    """`Unschedulable=True` in one dialect, `…Scheduled=False` or `QuotaReserved=False` in others."""
     kind, status = condition.get("type", ""), condition.get("status")
-    return status == "True" if kind == "Unschedulable" else kind.endswith("Scheduled") and status == "False"
+    if kind == "Unschedulable":
+        return status == "True"
+    return kind.endswith(("Scheduled", "QuotaReserved")) and status == "False"
 
 
 def _said_by_members(history: History, gang: str, pods: tuple[str, ...]) -> list[str]:

@@ -13,6 +13,8 @@ from muster.chronicle.records import Moment, Record
 
 CANARY_ROLE = "canary"
 ROLE_LABEL = "muster.dev/role"
+STANDS_FOR_LABEL = "muster.dev/stands-for"
+_MARKS = ("DisruptionTarget", "TerminationTarget")  # conditions of pods that have to go; the second one is Kueue's
 
 
 @dataclass(slots=True)
@@ -57,6 +59,11 @@ class PodLife:
         return self.pod.metadata.labels.get(ROLE_LABEL) == CANARY_ROLE
 
     @property
+    def stands_for(self) -> str:
+        """The gang that a pod of the scheduler's own holds room for; empty for all other pods."""
+        return self.pod.metadata.labels.get(STANDS_FOR_LABEL, "")
+
+    @property
     def let_go(self) -> Moment | None:
         """When it stopped holding its room: gone, or in a terminal phase."""
         return min((moment for moment in (self.gone, self.ended) if moment), default=None)
@@ -91,12 +98,16 @@ class PodLife:
         for condition in pod.status.conditions:
             self._note_condition(moment, condition)
 
+    def _says_more(self, condition: Condition) -> bool:
+        """The first mark counts, and Kubernetes' own before that of others."""
+        return self.mark is None or _MARKS.index(condition.type) < _MARKS.index(self.mark.type)
+
     def _note_nomination(self, moment: Moment, node: str) -> None:
         if node != (self.nominations[-1][1] if self.nominations else ""):
             self.nominations.append((moment, node))
 
     def _note_condition(self, moment: Moment, condition: Condition) -> None:
-        if condition.type == "DisruptionTarget" and condition.status == "True" and self.marked is None:
+        if condition.type in _MARKS and condition.status == "True" and self._says_more(condition):
             self.marked, self.mark = moment, condition
         if condition.type == "PodScheduled" and condition.status == "False" and condition != self.refusal:
             self.refused, self.refusal = moment, condition

@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from muster.chronicle.history import History
 from muster.chronicle.lifelines import PodLife
-from muster.chronicle.objects import Event
+from muster.chronicle.objects import Condition, Event
 from muster.chronicle.quantities import readable
 from muster.chronicle.questions import Answer, Fact, Question, Verdict, always
 from muster.chronicle.records import Moment
 
 BY_SCHEDULER = "PreemptionByScheduler"
+_BY_KUEUE, _FOR_OTHERS = "WorkloadEvicted", "Preempted to accommodate"  # it marks its victims in a way of its own
 
 
 def victims(history: History) -> list[PodLife]:
     """Pods that a scheduler evicted, in the order in which they were asked to go."""
-    evicted = [life for life in history.pods if life.mark and life.mark.reason == BY_SCHEDULER]
+    evicted = [life for life in history.pods if life.mark and _by_a_scheduler(life.mark)]
     return sorted(evicted, key=lambda life: life.marked or life.created)
+
+
+def _by_a_scheduler(mark: Condition) -> bool:
+    return mark.reason == BY_SCHEDULER or (mark.reason == _BY_KUEUE and mark.message.startswith(_FOR_OTHERS))
 
 
 def preempted_event(history: History, victim: PodLife, preemptor: PodLife) -> tuple[Moment, Event] | None:
@@ -88,7 +93,9 @@ def nothing_else_disturbed(history: History) -> str:
     strays = [
         f"{life.name} ({'ended ' + life.pod.status.phase if life.ended and not life.deleting else 'asked to go'})"
         for life in history.pods
-        if life.uid not in accepted and (life.deleting or life.pod.status.phase == "Failed")
+        if life.uid not in accepted
+        and not life.stands_for  # it goes when a pod of its gang comes
+        and (life.deleting or life.pod.status.phase == "Failed")
     ]
     return f"also disturbed: {', '.join(strays)}" if strays else ""
 
@@ -97,7 +104,7 @@ def nobody_preempted() -> Question:
     """No pod was asked to go by anybody."""
 
     def broken(history: History) -> str:
-        left = [life for life in history.pods if life.deleting or life.marked]
+        left = [life for life in history.pods if (life.deleting or life.marked) and not life.stands_for]
         gone = [life for life in left if life.uid not in history.removed_on_purpose]
         return "; ".join(f"{life.name} was {_how(history, life)}" for life in gone)
 

@@ -31,6 +31,8 @@ class Words(Protocol):
     def running_members(self, group: Thing) -> int: ...
     def gang_of(self, pod: Pod) -> str: ...
     def queue_of(self, group: Thing) -> str: ...
+    def queue_of_pod(self, pod: Pod) -> str: ...
+    def limits_of(self, queue: str) -> Mapping[str, str]: ...
     def capability(self, queue: Thing) -> Mapping[str, str]: ...
 
 
@@ -73,7 +75,7 @@ def shares(wanted_gpus: Mapping[str, int], words: Words, *, give_or_take: int = 
 
 
 def is_queued(gang: str, members: tuple[str, ...], words: Words) -> Question:
-    """No member is bound, and the group object says that the gang waits: queued, or admitted and not yet placed."""
+    """No member is bound, and the group object, where there is one, says that the gang waits: queued or admitted."""
     wanted = f"gang {gang} queued, none of its pods bound"
 
     def ask(history: History) -> Answer:
@@ -82,7 +84,7 @@ def is_queued(gang: str, members: tuple[str, ...], words: Words) -> Question:
         seen = f"its group was {' → '.join(said) or 'never seen'}; bound: {', '.join(bound) or 'nobody'}"
         if bound or (said and said[-1] not in _FORWARD[:2]):
             return Answer(Verdict.NO, seen)
-        return Answer(Verdict.YES if said else Verdict.OPEN, seen)
+        return Answer(Verdict.YES if said or words.group_kind is None else Verdict.OPEN, seen)
 
     return Question(wanted, ask, members)
 
@@ -218,13 +220,16 @@ def _group(history: History, gang: str, words: Words) -> list[Thing]:
 
 
 def _queue_of(history: History, life: PodLife, words: Words) -> str:
-    group = _state(history, words.group_kind.kind, words.gang_of(life.pod)) if words.group_kind else None
+    if words.group_kind is None:
+        return words.queue_of_pod(life.pod)
+    group = _state(history, words.group_kind.kind, words.gang_of(life.pod))
     return words.queue_of(group) if group else ""
 
 
 def _limits(history: History, queue: str, moment: Moment, words: Words) -> dict[str, int]:
-    moment = history.surely_after(moment)
-    known = _state(history, words.queue_kind.kind, queue, moment) if words.queue_kind else None
+    if words.queue_kind is None:
+        return amounts(words.limits_of(queue))
+    known = _state(history, words.queue_kind.kind, queue, history.surely_after(moment))
     return amounts(words.capability(known)) if known else {}
 
 

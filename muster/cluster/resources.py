@@ -57,6 +57,13 @@ PYTORCH_JOB = Resource("kubeflow.org/v1", "PyTorchJob", "pytorchjobs")
 MPI_JOB = Resource("kubeflow.org/v1", "MPIJob", "mpijobs")
 KOORDINATOR_GROUP = Resource("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups")
 NATIVE_GROUP = Resource("scheduling.k8s.io/v1beta1", "PodGroup", "podgroups")
+PLUGINS_GROUP = Resource("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups")
+SECRET = Resource("v1", "Secret", "secrets")
+KUEUE_WORKLOAD = Resource("kueue.x-k8s.io/v1beta2", "Workload", "workloads")
+KUEUE_CLUSTER_QUEUE = Resource("kueue.x-k8s.io/v1beta2", "ClusterQueue", "clusterqueues", namespaced=False)
+KUEUE_LOCAL_QUEUE = Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", "localqueues")
+KUEUE_FLAVOR = Resource("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "resourceflavors", namespaced=False)
+KUEUE_TOPOLOGY = Resource("kueue.x-k8s.io/v1beta2", "Topology", "topologies", namespaced=False)
 KOORDINATOR_DEVICE = Resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
 
 _KNOWN = {(one.api_version, one.kind): one for one in list(globals().values()) if isinstance(one, Resource)}

@@ -35,7 +35,8 @@ class Canary:
 
     def install(self) -> None:
         labels = {ROLE_LABEL: CANARY_ROLE, _GENERATION: "0"}
-        self._api.ensure(node_manifest(NodeRequest(NAME, taints=(_TAINT,), labels=labels)))
+        request = NodeRequest(NAME, taints=(_TAINT,), labels=labels)
+        self._api.ensure(node_manifest(request, self._dialect.node_labels))
 
     def sing(self, history: History) -> Moment:
         """The moment at which a canary was bound; a HarnessError when none was in time."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from muster.stage.scene import Scene
 
 _NOT_SEEN_YET = "no PriorityClass with name"
+_STILL_LEAVING = "object is being deleted"
 
 
 class Groups:
@@ -43,17 +44,22 @@ class Groups:
         """The group object alone; pods may follow, or may be there already."""
         if request.priority is not None and not request.priority_class:
             request = replace(request, priority_class=self._scene.priority_class(request.priority))
-        self._create(self._scene.subject.dialect.gang(request, self._scene.namespace))
+        group = self._scene.subject.dialect.gang(request, self._scene.namespace)
+        if group is not None:
+            self._create(group)
         self._members.setdefault(request.name, [])
 
     @tenacity.retry(
-        retry=tenacity.retry_if_exception(lambda refusal: _NOT_SEEN_YET in str(refusal)),
+        retry=tenacity.retry_if_exception(lambda refusal: _passes(str(refusal))),
         wait=tenacity.wait_fixed(0.05),
         stop=tenacity.stop_after_delay(timeouts.API_TRANSIENT),
         reraise=True,
     )
     def _create(self, group: Manifest) -> None:
-        """The API server's admission of groups learns of a new PriorityClass some milliseconds after its creation."""
+        """The API server's admission of groups learns of a new PriorityClass some milliseconds after its creation.
+
+        And a queue of the same name may still be on its way out of the scene before.
+        """
         self._scene.create(group)
 
     def join(self, gang: str, pods: Iterable[PodRequest]) -> None:
@@ -70,7 +76,7 @@ class Groups:
             request = replace(request, asks_gpus=sum(ordered[: request.minimum]))
         if not request.asks_beside:
             request = replace(request, asks_beside=_asks_beside(members[: request.minimum]))
-        self.declare(request)
+        self.declare(replace(request, members=tuple(members)))
         self.join(request.name, members)
 
     def running(self, request: GangRequest, pods: Iterable[PodRequest]) -> None:
@@ -102,6 +108,7 @@ class Groups:
         The one binding is written here, in the name of a scheduler that is paused and does not wake up again.
         """
         scene = self._scene
+        scene.subject.dialect.bound_by_others()
         with scene.scheduler_paused():
             self.submit(request, pods)
             first = self.members(request.name)[0]
@@ -112,12 +119,16 @@ class Groups:
 
     def add_queue(self, request: QueueRequest) -> None:
         """A queue, gone with the scene; queues have names of the whole cluster."""
-        scene = self._scene
-        kind = scene.subject.dialect.queue_kind
-        manifest = scene.subject.dialect.queue(request)
-        scene.create(manifest)
+        scene, dialect = self._scene, self._scene.subject.dialect
+        kind, manifest = dialect.queue_kind, dialect.queue(request)
         if kind is not None:
+            self._create(manifest)
+            for beside in dialect.beside_queue(request, scene.namespace):
+                scene.create(beside)
             self._undo.append(lambda: scene.api.delete(kind, request.name))
+        else:
+            scene.change(manifest)
+            self._undo.append(lambda: scene.change(dialect.without_queue(request.name)))
 
     def strike(self) -> None:
         """Groups first: one that outlives its scene would count against the next queue of that name."""
@@ -126,6 +137,10 @@ class Groups:
             self._scene.api.delete_all(kind, self._scene.namespace)
         while self._undo:
             self._undo.pop()()
+
+
+def _passes(refusal: str) -> bool:
+    return _NOT_SEEN_YET in refusal or _STILL_LEAVING in refusal
 
 
 def _binding(pod: str, node: str) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from muster.chronicle.objects import Thing
 from muster.chronicle.queues import queue_is
+from muster.cluster.resources import resource_of
 from muster.errors import NotSupported
 from muster.stage.scene import Scene
 
@@ -11,11 +12,17 @@ from muster.stage.scene import Scene
 def operate(scene: Scene, queue: str, *, opened: bool) -> None:
     """Open or close a queue; it says so by the time this returns, and the scheduler has had a look since."""
     dialect, history = scene.subject.dialect, scene.chronicle.history
-    kind = dialect.queue_kind.kind if dialect.queue_kind else ""
+    if dialect.queue_kind is None:
+        raise NotSupported(f"{dialect.scheduler_name} has no word for closing a queue")
+    kind = dialect.queue_kind.kind
     scene.chronicle.staged(queue_is(kind, queue, dialect.is_open, opened=not opened))
     newest = history.thing(kind, queue)[-1].object
     assert isinstance(newest, Thing)
-    scene.api.create(dialect.operate(newest, opened=opened, namespace=scene.namespace))
+    order = dialect.operate(newest, opened=opened, namespace=scene.namespace)
+    if resource_of(order) == dialect.queue_kind:
+        scene.change(order)
+    else:
+        scene.api.create(order)
     scene.chronicle.staged(queue_is(kind, queue, dialect.is_open, opened=opened))
     scene.chronicle.prove_live()
     scene.touch()

@@ -24,6 +24,7 @@ from muster.stage.jobs import HOME, Jobs
 from muster.stage.nodes import node_manifest, taint_manifest
 from muster.subject import Subject
 from muster.subject.clients import Client
+from muster.subject.dialect import GATE
 from muster.subject.operators import Operator
 from muster.subject.requests import NodeRequest, PodRequest, Taint
 
@@ -60,7 +61,7 @@ class Scene:
         wanted = list(requests)
         for request in wanted:
             self._nodes.append(request.name)
-            self.api.create(node_manifest(request))
+            self.api.create(node_manifest(request, self.subject.dialect.node_labels))
             for manifest in self.subject.dialect.beside(request):
                 self.api.ensure(manifest)
                 self._beside.append(manifest)
@@ -77,6 +78,15 @@ class Scene:
         """An object of the subject's own kind."""
         self._let_nodes_be_seen()
         self.api.create(manifest)
+        self.touch()
+
+    def change(self, manifest: dict[str, Any]) -> None:
+        """An object that the subject brought along gets other content; the scheduler has seen it by the next step."""
+        if isinstance(self.api, FencedApi):
+            raise NotStaged(f"{manifest['metadata']['name']} is not ours to change on this cluster")
+        meta = manifest["metadata"]
+        self.api.patch(resource_of(manifest), meta["name"], manifest, namespace=meta.get("namespace"))
+        self._nodes_are_news = True  # a canary more, as for budgets
         self.touch()
 
     def next_node_name(self) -> str:
@@ -114,8 +124,10 @@ class Scene:
 
     def remove(self, pod: str) -> None:
         """Delete a pod as its owner would, and wait until it is gone."""
-        self.api.delete(POD, pod, self.namespace)
         life = self.chronicle.history.pod(pod)
+        if pod in self._requests and not (life and life.ended):
+            self.subject.dialect.lose(self._requests[pod])
+        self.api.delete(POD, pod, self.namespace)
         if life is not None:
             self.chronicle.history.removed_on_purpose.add(life.uid)
         self.chronicle.staged(eventually(gone(pod)))
@@ -126,8 +138,9 @@ class Scene:
         self.submit(replace(self._requests[pod], name=by))
 
     def ungate(self, pod: str) -> None:
-        """Nothing keeps the scheduler from looking at it any more."""
-        self.api.patch(POD, pod, {"spec": {"schedulingGates": None}}, namespace=self.namespace)
+        """Nothing of ours keeps the scheduler from looking at it any more; others may have gates of their own."""
+        lifted = {"spec": {"schedulingGates": [{"name": GATE, "$patch": "delete"}]}}
+        self.api.patch(POD, pod, lifted, namespace=self.namespace, content_type=STRATEGIC_PATCH)
         self.touch()
 
     def protect(self, *pods: str) -> None:

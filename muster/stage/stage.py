@@ -264,6 +264,8 @@ class Stage:
         # The controller-manager would create it too, some milliseconds after the first pod was refused for lack of it.
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
         self.api.ensure(account)
+        for manifest in self.subject.dialect.in_namespace(name):
+            self.api.ensure(manifest)
 
     def _start_saboteur(self) -> None:
         command = os.environ.get(_SABOTEUR)

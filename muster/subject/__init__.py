@@ -4,13 +4,27 @@ from muster.errors import UsageError
 from muster.subject.described import Described
 from muster.subject.koordinator import Koordinator, Koordinator170
 from muster.subject.kube_scheduler import KubeScheduler
+from muster.subject.kueue import Kueue
 from muster.subject.native_gangs import NativeGangs
 from muster.subject.reference import Reference
+from muster.subject.scheduler_plugins import SchedulerPlugins
 from muster.subject.subjects import Subject, Workplace
 from muster.subject.volcano import Volcano
+from muster.subject.yunikorn import YuniKorn
 
 _SUBJECTS: dict[str, type[Subject]] = {
-    subject.name: subject for subject in (Reference, KubeScheduler, NativeGangs, Volcano, Koordinator, Koordinator170)
+    subject.name: subject
+    for subject in (
+        Reference,
+        KubeScheduler,
+        NativeGangs,
+        SchedulerPlugins,
+        Volcano,
+        Koordinator,
+        Koordinator170,
+        YuniKorn,
+        Kueue,
+    )
 }
 
 

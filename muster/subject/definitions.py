@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import tenacity
 import yaml
@@ -14,9 +16,17 @@ from muster.cluster.resources import Resource
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+def read(file: Path) -> list[dict[str, Any]]:
+    """The definitions of a file."""
+    return [one for one in yaml.load_all(file.read_text(), Loader=_Loader) if one]
+
+
 def define(api: Api, file: Path) -> None:
     """Create every definition of a file; return when all of them are served."""
-    manifests = [one for one in yaml.load_all(file.read_text(), Loader=_Loader) if one]
+    define_all(api, read(file))
+
+
+def define_all(api: Api, manifests: Sequence[dict[str, Any]]) -> None:
     for manifest in manifests:
         api.ensure(manifest)
     for manifest in manifests:

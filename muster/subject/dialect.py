@@ -15,7 +15,7 @@ Manifest = dict[str, Any]
 
 _IMAGE = "muster.dev/nothing-runs-here"  # the nodes are simulated: an image is named, never pulled
 _LEAVES_WITHIN = "200ms"  # long enough to be seen terminating, short enough not to be waited for
-_GATE = "muster.dev/not-yet"
+GATE = "muster.dev/not-yet"
 
 
 class Dialect:
@@ -25,6 +25,7 @@ class Dialect:
     gang_words = "none"  # whose group objects an operator makes for this scheduler
     group_kind: Resource | None = None  # the object that makes pods a gang
     queue_kind: Resource | None = None
+    node_labels: Mapping[str, str] = {}  # by which this scheduler knows the nodes that it may use
     eviction_reason = "Preempted"  # the event about a victim
     eviction_names_preemptor = True  # whether that event says for whom, and from which node
 
@@ -58,10 +59,11 @@ class Dialect:
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
         if request.gated:
-            spec["schedulingGates"] = [{"name": _GATE}]
+            spec["schedulingGates"] = [{"name": GATE}]
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
-    def gang(self, request: GangRequest, namespace: str) -> Manifest:
+    def gang(self, request: GangRequest, namespace: str) -> Manifest | None:
+        """The group object; None where a gang is declared by its pods alone, and the dialect remembers it for them."""
         raise NotSupported(f"{self.scheduler_name} has no word for a gang")
 
     def refuse_to_leave_whole(self, request: GangRequest) -> None:
@@ -71,6 +73,26 @@ class Dialect:
 
     def queue(self, request: QueueRequest) -> Manifest:
         raise NotSupported(f"{self.scheduler_name} has no word for a queue")
+
+    def without_queue(self, name: str) -> Manifest:
+        """What is left of it, where all queues are one object."""
+        raise NotSupported(f"{self.scheduler_name} has no word for a queue")
+
+    def beside_queue(self, request: QueueRequest, namespace: str) -> list[Manifest]:
+        """Objects that let the pods of a namespace into a queue."""
+        return []
+
+    def in_namespace(self, namespace: str) -> list[Manifest]:
+        """Objects that must exist in a namespace for this scheduler to take pods there."""
+        return []
+
+    def lose(self, request: PodRequest) -> None:
+        """Refuse to let a pod be deleted by its owner, where it would not go."""
+        return
+
+    def bound_by_others(self) -> None:
+        """Refuse to let a pod be bound in the scheduler's name, where the API server would not have it."""
+        return
 
     def beside(self, node: NodeRequest) -> list[Manifest]:
         """Objects that must exist beside a node for this scheduler to see all of it."""
@@ -98,6 +120,14 @@ class Dialect:
 
     def queue_of(self, group: Thing) -> str:
         """The queue that the pods of a gang count against."""
+        raise NotSupported(f"{self.scheduler_name} has no word for a queue")
+
+    def queue_of_pod(self, pod: Pod) -> str:
+        """The queue that a pod counts against, where there are no group objects to tell."""
+        raise NotSupported(f"{self.scheduler_name} has no word for a queue")
+
+    def limits_of(self, queue: str) -> dict[str, str]:
+        """What the work of a queue may use at most, where a queue is not an object of its own."""
         raise NotSupported(f"{self.scheduler_name} has no word for a queue")
 
     def capability(self, queue: Thing) -> dict[str, str]:

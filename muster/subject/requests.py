@@ -74,6 +74,7 @@ class GangRequest:
     leaves_whole: bool = False  # evicted entirely or not at all
     asks_gpus: int = 0  # what its minimum asks for, all together
     asks_beside: dict[str, str] = field(default_factory=dict)  # and of other resources
+    members: tuple[PodRequest, ...] = ()  # the pods that come with it, where they do
 
 
 @dataclass(frozen=True)
