@@ -71,6 +71,15 @@ def a_lending_queue(scene: Scene, name: str, weight: int) -> None:
     scene.groups.add_queue(QueueRequest(name, weight=weight, lends=True))
 
 
+@given(
+    sentence(
+        'a queue "{name:Name}" of weight {weight:d} that lends what it does not use, down to {floor:d} guaranteed GPUs'
+    )
+)
+def a_queue_with_a_guarantee(scene: Scene, name: str, weight: int, floor: int) -> None:
+    scene.groups.add_queue(QueueRequest(name, weight=weight, lends=True, guaranteed_gpus=floor))
+
+
 @when("preemption is switched off")
 @given("preemption is not switched on")
 def no_preemption(scene: Scene) -> None:

@@ -19,6 +19,11 @@ def test_a_queue_with_limits() -> None:
     assert "capability" not in VOLCANO.queue(QueueRequest("q"))["spec"]
 
 
+def test_a_queue_that_lends_keeps_what_is_guaranteed() -> None:
+    spec = VolcanoDialect(reclaims=True).queue(QueueRequest("q", lends=True, guaranteed_gpus=6))["spec"]
+    assert (spec["reclaimable"], spec["guarantee"]) == (True, {"resource": {"nvidia.com/gpu": "6"}})
+
+
 @pytest.mark.parametrize(
     "asked",
     [QueueRequest("q", strictly_in_order=True), QueueRequest("q", protects_head=True), QueueRequest("q", lends=True)],

@@ -38,17 +38,22 @@ Feature: Queues beside each other
     And queue "ours" never used more than its capability
 
   @QUE-15 @may
-  Scenario: Room that was lent goes back to its queue, and no more than that
-    Source: Volcano documentation, Actions, reclaim: a queue that asks gets its share back from those that use more than theirs.
+  Scenario Outline: Room that was lent goes back to its queue, and no more than that
+    Source: Volcano documentation, Actions, reclaim: a queue that asks gets its share back from those that use more than theirs; Queue: guarantee is kept for the queue, whatever others ask for.
     Given a node with 8 GPUs
     And a queue "ours" of weight 1 that lends what it does not use
-    And a queue "theirs" of weight 1 that lends what it does not use
+    And a queue "theirs" of weight 1 that lends what it does not use, down to <guaranteed> guaranteed GPUs
     And a gang "borrower" of 8 pods with 1 GPU each running in queue "theirs", 1 of them needed
     When 8 gangs of 1 pod with 1 GPU ask each of the queues "ours" while the scheduler looks away
     Then the GPUs in use, give or take one, are:
-      | queue  | GPUs |
-      | ours   | 4    |
-      | theirs | 4    |
+      | queue  | GPUs     |
+      | ours   | <ours>   |
+      | theirs | <theirs> |
+
+    Examples:
+      | guaranteed | ours | theirs |
+      | 0          | 4    | 4      |
+      | 6          | 2    | 6      |
 
   @QUE-16 @may
   Scenario: Queues share a full cluster by their weights

@@ -87,6 +87,7 @@ class QueueRequest:
     memory: str | None = None
     weight: int = 1
     lends: bool = False  # what it does not use others may, until it asks for it back
+    guaranteed_gpus: int = 0  # which nobody takes from it, however much it uses
     strictly_in_order: bool = False  # nobody overtakes the job at the head
     protects_head: bool = False  # a later job starts first only where the head is not delayed by it
 

@@ -77,6 +77,8 @@ class VolcanoDialect(Dialect):
         spec: Manifest = {"weight": request.weight, "reclaimable": request.lends}
         if capability:
             spec["capability"] = capability
+        if request.guaranteed_gpus:
+            spec["guarantee"] = {"resource": {GPU: str(request.guaranteed_gpus)}}
         return {
             "apiVersion": VOLCANO_QUEUE.api_version,
             "kind": "Queue",
