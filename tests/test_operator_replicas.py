@@ -139,7 +139,8 @@ def test_a_volcano_gang_waits_to_be_let_in() -> None:
     assert pod["spec"]["schedulerName"] == "volcano"
     assert "priorityClassName" not in pod["spec"]
     play.run()
-    play.end("job-master-0")
+    for name in list(play.pods):
+        play.end(name)
     assert play.group is None
 
 
@@ -156,6 +157,20 @@ def test_a_koordinator_gang_is_there_at_once() -> None:
     assert pod["metadata"]["labels"]["pod-group.scheduling.sigs.k8s.io"] == "job"
     assert pod["spec"]["schedulerName"] == "koord-scheduler"
     assert pod["spec"]["priorityClassName"] == "high"
+
+
+def test_a_group_outlives_the_last_pod_that_runs() -> None:
+    """While one runs, it uses the queue's share; a scheduler that lost the group would give that away."""
+    play = Play(pytorch(schedulingPolicy={}), profile=KOORDINATOR).settle().run()
+    assert play.end("job-master-0").state == "Succeeded"
+    assert play.group is not None
+    play.end("job-worker-0")
+    assert play.group is not None
+    play.end("job-worker-1")
+    assert play.group is None
+    failed = Play(pytorch(schedulingPolicy={}), profile=KOORDINATOR).settle().run()
+    assert failed.end("job-worker-0", 1).state == "Failed"
+    assert failed.group is None, "its survivors may run for ever"
 
 
 def test_a_job_without_a_scheduling_policy_is_no_gang() -> None:

@@ -62,6 +62,9 @@ class Jobs:
             kind = resource_of(manifest)
             if kind in OWN_KINDS and kind not in self._scene.subject.dialect.reads:
                 raise NotSupported(f"{self._scene.subject.name} does not read {kind.kind} of {kind.api_version}")
+            asks_for = manifest.get("spec", {}).get("schedulerName")
+            if asks_for and not self._scene.subject.dialect.answers_to(asks_for):
+                raise NotSupported(f"{manifest['metadata']['name']} asks for {asks_for}, which is not judged here")
         for manifest in manifests:
             self._created.append(manifest)
             self._scene.create({**manifest, "metadata": {**manifest["metadata"], **self._place(manifest)}})

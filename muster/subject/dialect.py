@@ -62,6 +62,10 @@ class Dialect:
             spec["schedulingGates"] = [{"name": GATE}]
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
+    def answers_to(self, name: str) -> bool:
+        """Whether it takes a pod that asks for a scheduler of this name."""
+        return name == self.scheduler_name
+
     def gang(self, request: GangRequest, namespace: str) -> Manifest | None:
         """The group object; None where a gang is declared by its pods alone, and the dialect remembers it for them."""
         raise NotSupported(f"{self.scheduler_name} has no word for a gang")

@@ -14,17 +14,11 @@ from muster.cluster.api import Api
 from muster.processes import Process
 from muster.subject.definitions import define
 from muster.subject.dialect import Dialect
-from muster.subject.reference_dialect import KoordinatorWords, VolcanoWords
+from muster.subject.reference_dialect import NAMES, KoordinatorWords, VolcanoWords
 from muster.subject.subjects import Subject
 
 _MODULE = "MUSTER_REFERENCE"  # a module and its words to run instead: how scenarios are proven able to fail
-SCHEDULER = "muster-scheduler"
-_NAMES = (
-    SCHEDULER,
-    "default-scheduler",
-    "volcano",
-    "koord-scheduler",
-)  # it is alone: whoever is asked for, it answers
+SCHEDULER = NAMES[0]
 _DEFINITIONS = ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator-podgroups")
 _SOURCE = "scheduler/core"
 _CLAIMS = {
@@ -44,7 +38,7 @@ class Reference(Subject):
     name: ClassVar[str] = "reference"
     assets: ClassVar[tuple[str, ...]] = ()
     configurations: ClassVar[tuple[str, ...]] = ("default", "koordinator")
-    answers_to: tuple[str, ...] = _NAMES
+    answers_to: tuple[str, ...] = NAMES
 
     @classmethod
     def claims(cls, configuration: str) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from muster.subject.requests import GangRequest, NodeRequest, QueueRequest
 from muster.subject.volcano_dialect import VolcanoDialect
 
 _TOGETHER = "gang.scheduling.koordinator.sh/groups"
+NAMES = ("muster-scheduler", "default-scheduler", "volcano", "koord-scheduler")  # it is alone, and answers to them all
 _READS = (VOLCANO_GROUP, VOLCANO_QUEUE, KOORDINATOR_GROUP)
 _DISRUPTION = "scheduling.muster.dev/disruption-mode"
 
@@ -24,6 +25,9 @@ class VolcanoWords(VolcanoDialect):
     eviction_names_preemptor = True
     tells_why_a_queue_refuses = True
     reads: tuple[Resource, ...] = _READS
+
+    def answers_to(self, name: str) -> bool:
+        return name in NAMES
 
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
         return _annotated(super().gang(_plain(request), namespace), request, namespace)
@@ -43,6 +47,9 @@ class KoordinatorWords(KoordinatorDialect):
     """It counts the GPUs that nodes offer: no Device is needed."""
 
     reads: tuple[Resource, ...] = _READS
+
+    def answers_to(self, name: str) -> bool:
+        return name in NAMES
 
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
         return _annotated(super().gang(_plain(request), namespace), request, namespace)
