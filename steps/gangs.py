@@ -183,4 +183,5 @@ def one_gang_runs(scene: Scene, gangs: tuple[str, ...]) -> None:
 
 @then(sentence('the group of the gang "{name}" says "{phase}" for good'))
 def the_group_stands(scene: Scene, name: str, phase: str) -> None:
+    scene.subject.dialect.must_know(phase)
     scene.chronicle.stays(stands(name, phase, scene.subject.dialect.phase))

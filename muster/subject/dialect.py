@@ -26,6 +26,7 @@ class Dialect:
     group_kind: Resource | None = None  # the object that makes pods a gang
     queue_kind: Resource | None = None
     node_labels: Mapping[str, str] = {}  # by which this scheduler knows the nodes that it may use
+    phases: frozenset[str] = frozenset({"queued", "admitted", "running", "finished"})  # that a group object can be in
     eviction_reason = "Preempted"  # the event about a victim
     eviction_names_preemptor = True  # whether that event says for whom, and from which node
 
@@ -113,6 +114,11 @@ class Dialect:
     def phase(self, group: Mapping[str, Any]) -> str:
         """How a gang stands, in neutral words: queued, admitted, running or finished; from its status."""
         raise NotSupported(f"{self.scheduler_name} has no word for a gang")
+
+    def must_know(self, phase: str) -> None:
+        """Refuse to be asked for a phase that no group of this scheduler is ever in."""
+        if phase not in self.phases:
+            raise NotSupported(f"{self.scheduler_name} has no word for a gang that is {phase}")
 
     def running_members(self, group: Thing) -> int:
         """How many running members the group object counts."""

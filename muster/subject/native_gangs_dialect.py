@@ -6,6 +6,7 @@ A group and its pods must have the same priority, or the scheduler takes none of
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from muster.cluster.resources import NATIVE_GROUP, Resource
@@ -19,6 +20,8 @@ class NativeGangsDialect(Dialect):
 
     reads: tuple[Resource, ...] = (NATIVE_GROUP,)
     group_kind: Resource | None = NATIVE_GROUP
+    phases: frozenset[str] = frozenset({"queued", "running"})  # a PodGroup of Kubernetes never ends
+    eviction_names_preemptor = False  # it names the uid of the group, and no node
 
     def __init__(self) -> None:
         super().__init__("default-scheduler")
@@ -38,6 +41,10 @@ class NativeGangsDialect(Dialect):
             raise NotSupported("a PodGroup of Kubernetes 1.37 has no word for gangs that start together")
         if request.roles:
             raise NotSupported("a PodGroup of Kubernetes has no word for the roles of a gang")
+        if any(replace(one, name="") != replace(request.members[0], name="") for one in request.members):
+            raise NotSupported(
+                "Kubernetes promises no place to a gang of unlike pods (PodGroup Scheduling, Limitations)"
+            )
         spec: Manifest = {"schedulingPolicy": {"gang": {"minCount": request.minimum}}}
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
