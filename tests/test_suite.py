@@ -11,6 +11,7 @@ import pytest
 
 from muster.catalogue import read_features
 from muster.suite import suite_root
+from muster.variants import problem
 from tests.timeline_structures import assert_documents_look_as_ever
 
 pytestmark = pytest.mark.plane
@@ -25,7 +26,8 @@ def test_passes_every_behaviour_that_it_claims(scheduler: str, tmp_path: Path) -
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     lines = (results / "results.jsonl").read_text().splitlines()
     verdicts = {one["id"]: one["verdict"] for one in map(json.loads, lines)}
-    assert set(verdicts) == {each.id for each in read_features(suite_root() / "features").behaviours}
+    everything = read_features(suite_root() / "features").behaviours
+    assert set(verdicts) == {one.id for one in everything if not problem(one, everything, "reference", "muster")}
     judged = {verdict for verdict in verdicts.values() if verdict not in ("not-supported", "not-staged")}
     assert judged == {"passed"}
     assert junit.is_file()
