@@ -25,7 +25,7 @@ def test_a_wish_becomes_a_cluster_that_is_not_started() -> None:
 
 def test_a_wish_can_be_typed_again() -> None:
     assert str(Wish()) == ""
-    assert str(Wish(cluster="kind", image="node.tar", reuse=True)) == " --cluster kind --kind-image node.tar --reuse"
+    assert str(Wish(cluster="kind", image="node.tar", reuse=True)) == "--cluster kind --kind-image node.tar --reuse"
 
 
 @pytest.mark.parametrize(("scheduler", "comes"), [("kube-scheduler", True), ("reference", False), ("volcano", False)])

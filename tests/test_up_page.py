@@ -18,7 +18,7 @@ from muster import cli
 from muster.cli.typing import typed
 from muster.cluster.api import Api
 from muster.cluster.resources import EVENT, POD, Resource
-from tests.local_scene import Watch, phase_is
+from tests.local_scene import Watch, is_gone, phase_is
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = (DOCS / "commands.md").read_text(encoding="utf-8")
@@ -73,6 +73,10 @@ def happened(reason: str) -> Holds:
     return lambda _, event: event.get("reason") == reason
 
 
+def crashed_or_gone(change: str, pod: dict[str, Any]) -> bool:
+    return is_gone(change, pod) or phase_is("Failed")(change, pod)
+
+
 # What has come about, by the job that was submitted last, before the next command is typed.
 AFTER: dict[str, list[tuple[Resource, str, Holds]]] = {
     "medium": [(EVENT, "medium", happened("PyTorchJobRunning"))],
@@ -81,6 +85,7 @@ AFTER: dict[str, list[tuple[Resource, str, Holds]]] = {
         (EVENT, "critical", happened("PyTorchJobRunning")),
         (EVENT, "critical-master-0", happened("Started")),
         (EVENT, "medium", happened("PyTorchJobFailed")),
+        *((POD, f"medium-{member}", crashed_or_gone) for member in ("master-0", "worker-0", "worker-1")),
         (POD, "late-worker-0", phase_is("Running")),
         (EVENT, "late", happened("MPIJobRunning")),
     ],
