@@ -5,7 +5,7 @@
 PYTHON =
 ARGS =
 SUBJECTS = reference kube-scheduler kube-scheduler-gangs scheduler-plugins volcano volcano:preempt volcano:reclaim \
-  koordinator koordinator:preemption-off koordinator@1.7.0 yunikorn kueue kueue:preempt
+  koordinator koordinator:preemption-off koordinator@1.7.0 yunikorn
 READY = .venv/.ready
 CACHE = "$${MUSTER_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/muster}"
 RECENT = import sys; sys.exit(sys.version_info < (3, 11))

@@ -22,6 +22,8 @@ from muster.subject.requests import GangRequest, PodRequest, QueueRequest
 
 _OWN = "kueue.x-k8s.io/"
 _GROUP = _OWN + "pod-group-name"
+# Kueue 0.18.4 panics where a pod asks for nothing and there is a topology.
+_NEXT_TO_NOTHING = {"requests": {"cpu": "1m"}}
 _SHAPE = ("nodeSelector", "tolerations", "priorityClassName")
 
 
@@ -49,6 +51,7 @@ class KueueDialect(Dialect):
         if not queue:
             return manifest
         meta, spec = manifest["metadata"], manifest["spec"]
+        spec["containers"][0].setdefault("resources", dict(_NEXT_TO_NOTHING))
         if request.gang:
             meta["labels"][_GROUP] = request.gang
             meta["annotations"][_OWN + "pod-group-total-count"] = str(self._declared(request.gang, namespace).minimum)
