@@ -52,7 +52,7 @@ def _parts(matrix: Matrix) -> Iterator[str]:
 def _summary(matrix: Matrix) -> Iterator[str]:
     """What a platform engineer looks for first."""
     yield '<h2>The MUSTs of each profile</h2>\n<div class="wide">\n<table>\n<thead><tr><th class="id">profile</th>'
-    yield "".join(f"<th>{escape(column.title)}</th>" for column in matrix.columns) + "</tr></thead>\n<tbody>\n"
+    yield "".join(f"<th>{_breakable(column.title)}</th>" for column in matrix.columns) + "</tr></thead>\n<tbody>\n"
     for profile in filter(None, matrix.profiles):
         yield f'<tr><th class="id">{escape(profile)}</th>'
         for core in (column.core(profile) for column in matrix.columns):
@@ -64,7 +64,7 @@ def _summary(matrix: Matrix) -> Iterator[str]:
 def _head(matrix: Matrix) -> Iterator[str]:
     yield '<thead>\n<tr><th class="id">id</th><th class="what">behaviour</th>'
     for column in matrix.columns:
-        yield f'<th><a href="{escape(column.directory)}/{FILE}">{escape(column.title)}</a>'
+        yield f'<th><a href="{escape(column.directory)}/{FILE}">{_breakable(column.title)}</a>'
         yield f"<small>{escape(column.version)}</small></th>"
     yield "</tr>\n</thead>\n"
 
@@ -104,6 +104,11 @@ def _story(column: Column, cell: Judgement) -> Iterator[str]:
     if cell.evidence:
         yield f' · <a href="{escape(column.directory)}/{escape(cell.evidence)}">timeline</a>'
     yield f' · <a href="#{cell.id}">back to the table</a></p>\n</section>\n'
+
+
+def _breakable(title: str) -> str:
+    """A scheduler's name, which may go on in the next line where its configuration or its release begins."""
+    return escape(title).replace(":", ":<wbr>").replace("@", "<wbr>@")
 
 
 def _anchor(column: Column, cell: Judgement) -> str:
