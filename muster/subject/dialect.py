@@ -26,6 +26,7 @@ class Dialect:
     group_kind: Resource | None = None  # the object that makes pods a gang
     queue_kind: Resource | None = None
     node_labels: Mapping[str, str] = {}  # by which this scheduler knows the nodes that it may use
+    other_names: tuple[str, ...] = ()  # by which pods may ask for it, too
     phases: frozenset[str] = frozenset({"queued", "admitted", "running", "finished"})  # that a group object can be in
     eviction_reason = "Preempted"  # the event about a victim
     eviction_names_preemptor = True  # whether that event says for whom, and from which node
@@ -65,7 +66,7 @@ class Dialect:
 
     def answers_to(self, name: str) -> bool:
         """Whether it takes a pod that asks for a scheduler of this name."""
-        return name == self.scheduler_name
+        return name == self.scheduler_name or name in self.other_names
 
     def gang(self, request: GangRequest, namespace: str) -> Manifest | None:
         """The group object; None where a gang is declared by its pods alone, and the dialect remembers it for them."""

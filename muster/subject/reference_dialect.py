@@ -25,9 +25,7 @@ class VolcanoWords(VolcanoDialect):
     eviction_names_preemptor = True
     tells_why_a_queue_refuses = True
     reads: tuple[Resource, ...] = _READS
-
-    def answers_to(self, name: str) -> bool:
-        return name in NAMES
+    other_names: tuple[str, ...] = NAMES
 
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
         return _annotated(super().gang(_plain(request), namespace), request, namespace)
@@ -47,9 +45,7 @@ class KoordinatorWords(KoordinatorDialect):
     """It counts the GPUs that nodes offer: no Device is needed."""
 
     reads: tuple[Resource, ...] = _READS
-
-    def answers_to(self, name: str) -> bool:
-        return name in NAMES
+    other_names: tuple[str, ...] = NAMES
 
     def gang(self, request: GangRequest, namespace: str) -> Manifest:
         return _annotated(super().gang(_plain(request), namespace), request, namespace)

@@ -30,21 +30,21 @@ def after_the_end(
     keep_launcher: bool,
 ) -> list[Change]:
     staying = {one.metadata.name for one in pods if _stays(one, run.clean, keep_launcher=keep_launcher)}
-    changes: list[Change] = [DeletePod(one) for one in pods if one.metadata.name not in staying and not one.leaving]
-    changes += _removal_of_group([] if conditions.holds(job.status, conditions.FAILED) else pods, group)
+    changes = removal([one for one in pods if one.metadata.name not in staying], [])
+    changes += removal_of_group([] if conditions.holds(job.status, conditions.FAILED) else pods, group)
     if run.clean != CLEAN_NONE:
         changes += [DeleteService(one) for one in services if one.metadata.name not in staying and _is_there(one)]
     return changes + _expiry(job, run, now)
 
 
-def removal(pods: Sequence[Pod], services: Sequence[Service], group: Group | None) -> list[Change]:
+def removal(pods: Sequence[Pod], services: Sequence[Service]) -> list[Change]:
     """Take away what is not on its way already."""
     changes: list[Change] = [DeletePod(one) for one in pods if not one.leaving]
-    changes += [DeleteService(one) for one in services if _is_there(one)]
-    return changes + _removal_of_group(pods, group)
+    return changes + [DeleteService(one) for one in services if _is_there(one)]
 
 
-def _removal_of_group(waits_for: Sequence[Pod], group: Group | None) -> list[Change]:
+def removal_of_group(waits_for: Sequence[Pod], group: Group | None) -> list[Change]:
+    """Once all of these are over."""
     over = all(one.status.phase not in _UNFINISHED for one in waits_for)
     return [DeleteGroup(group)] if over and group is not None and _is_there(group) else []
 

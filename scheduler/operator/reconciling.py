@@ -21,7 +21,7 @@ from scheduler.operator.changes import (
     SetStatus,
     WakeAt,
 )
-from scheduler.operator.cleanup import after_the_end, removal
+from scheduler.operator.cleanup import after_the_end, removal, removal_of_group
 from scheduler.operator.members import Role, gathered
 from scheduler.operator.names import PYTORCH, check_names, replica_name
 from scheduler.operator.objects import Group, Job, Json, Pod, Service
@@ -49,7 +49,7 @@ def reconcile(
         return invalid(job, str(mistake), now)
     if spec.run.suspended:
         status = statuses.suspended(job, statuses.begun(job, now), pods, now)
-        return _written(job, status, pods) + removal(pods, services, group)
+        return _written(job, status, pods) + removal(pods, services) + removal_of_group(pods, group)
     status = statuses.started(job, statuses.begun(job, now), now)
     roles = {one.role: gathered(one, pods, status) for one in spec.replicas}
     status = statuses.counted(job, spec, status, roles)
