@@ -22,9 +22,9 @@ HOSTILE = '<script>alert(1)</script> | "quoted" &amp;'
 class Runs:
     """Stands for `muster run`: writes what it is told to have seen, and remembers how it was called."""
 
-    def __init__(self, *, red: Sequence[str] = (), dies: bool = False) -> None:
+    def __init__(self, *, red: Sequence[str] = (), dies: bool = False, bad: Verdict = Verdict.FAILED) -> None:
         self.calls: list[list[str]] = []
-        self._red, self._dies = set(red), dies
+        self._red, self._dies, self._bad = set(red), dies, bad
 
     def __call__(self, command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
         self.calls.append(command)
@@ -34,7 +34,7 @@ class Runs:
         ids = command[command.index("--only") + 1].split(",") if "--only" in command else ["PRE-01", "PRE-02"]
         for id_ in ids:
             for turn in range(1, rounds + 1):
-                verdict = Verdict.FAILED if id_ in self._red else Verdict.PASSED
+                verdict = self._bad if id_ in self._red else Verdict.PASSED
                 append_result(results, Result(id_, "must", ["preemption"], HOSTILE, verdict, turn, message=HOSTILE))
         if self._dies:
             return subprocess.CompletedProcess(command, 2)
@@ -62,6 +62,12 @@ def test_red_cells_are_judged_again_and_finished_columns_are_left_alone(
     assert "✘ 0/5" in (tmp_path / "matrix.md").read_text()
     assert main(asked) == 0
     assert len(runs.calls) == 4
+
+
+def test_red_is_a_finding_and_trouble_of_the_harness_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(subprocess, "run", Runs(red=["PRE-02"], bad=Verdict.ERROR))
+    assert main(["matrix", "kube-scheduler", "--directory", str(tmp_path)]) == 2
+    assert (tmp_path / "matrix.html").exists()
 
 
 def test_an_interrupted_run_is_taken_up_from_its_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muster.errors import EXIT_PASSED, UsageError
+from muster.errors import EXIT_HARNESS_BROKE, EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -57,7 +57,7 @@ def matrix(args: argparse.Namespace) -> int:
         ):
             (directory / name).write_bytes(content)
     sys.stdout.write(f"{directory / 'matrix.html'}\n")
-    return EXIT_PASSED
+    return EXIT_HARNESS_BROKE if columns.has_errors(made) else EXIT_PASSED
 
 
 def _progress(line: str) -> None:

@@ -97,6 +97,11 @@ def _report(file: Path) -> ConformanceReport:
         raise HarnessError(f"{file} is no {KIND}: {trouble}") from None
 
 
+def has_errors(matrix: Matrix) -> bool:
+    """Whether the harness got into trouble somewhere, so that not everything was judged."""
+    return any(one.verdict == Verdict.ERROR for column in matrix.columns for one in column.report.behaviours)
+
+
 def words(cell: Judgement | None) -> str:
     """What a cell says: the verdict, and how often where it was not always the same or not good."""
     if cell is None:
