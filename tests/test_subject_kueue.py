@@ -143,7 +143,7 @@ def test_kueues_mark_makes_a_victim_where_it_was_preempted_and_not_where_it_was_
     tale = Tale().node("n", 2).pod("left", 1, priority=10).pod("right", 1, priority=10)
     tale.bind("left", "n").bind("right", "n").pod("urgent", 1, priority=100)
     for name, why in (("left", "Preempted to accommodate a workload (UID: 1)"), ("right", "At least two nodes failed")):
-        tale._condition(name, "TerminationTarget", "True", "WorkloadEvicted", why)
+        tale._condition(name, "TerminationTarget", "True", "WorkloadEvictedDueToPreempted", why)
     assert [life.name for life in victims(tale.history)] == ["left"]
     assert exactly_preempted(("left", "right"), 1, "urgent").ask(tale.history).verdict is Verdict.YES
     tale._condition("right", "DisruptionTarget", "True", "DeletionByTaintManager", "tainted")

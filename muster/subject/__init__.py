@@ -2,6 +2,7 @@
 
 from muster.errors import UsageError
 from muster.subject.described import Described
+from muster.subject.kai import Kai
 from muster.subject.koordinator import Koordinator, Koordinator170
 from muster.subject.kube_scheduler import KubeScheduler
 from muster.subject.kueue import Kueue
@@ -24,6 +25,7 @@ _SUBJECTS: dict[str, type[Subject]] = {
         Koordinator170,
         YuniKorn,
         Kueue,
+        Kai,
     )
 }
 

@@ -30,7 +30,6 @@ class Dialect:
     phases: frozenset[str] = frozenset({"queued", "admitted", "running", "finished"})  # that a group object can be in
     eviction_reason = "Preempted"  # the event about a victim
     eviction_names_preemptor = True  # whether that event says for whom, and from which node
-
     tells_why_a_queue_refuses = True  # on the pods that wait for it
 
     def __init__(self, scheduler_name: str) -> None:

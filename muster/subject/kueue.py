@@ -54,7 +54,6 @@ class Kueue(Subject):
         super().__init__(configuration, workplace)
         self._placing = KubeScheduler("default", workplace)
         self._dialect = KueueDialect(preempts=configuration == "preempt")
-        self._ports: list[Port] = []
 
     @classmethod
     def claims(cls, configuration: str) -> Mapping[str, str]:
@@ -83,18 +82,20 @@ class Kueue(Subject):
         define_all(api, [_stored_version_only(one) for one in read(self.workplace.assets["kueue-crds.yaml"])])
         for manifest in environment(preempts=self._dialect.preempts):
             api.ensure(manifest)
+        # The first Kueue writes its trust into the definitions, which ends all watches of them: nobody watches yet.
+        self._start_kueue()
+        self.stop()
 
     def start(self) -> None:
-        super().start()
-        (kueue,) = self.processes
-        wait_until(lambda: Probe(self._ports[0].number).answers("/readyz"), kueue, [kueue])
+        kueue = self._start_kueue()
         self._placing.start()
         self.processes = [kueue, *self._placing.processes]
 
-    def stop(self) -> None:
-        super().stop()
-        while self._ports:
-            self._ports.pop().release()
+    def _start_kueue(self) -> Process:
+        super().start()
+        (kueue,) = self.processes
+        wait_until(lambda: Probe(self._ports[0].number).answers("/readyz"), kueue, [kueue])
+        return kueue
 
     def _prepare(self) -> list[Process]:
         directory = self.workplace.directory / self.name

@@ -75,11 +75,6 @@ class SchedulerPlugins(Subject):
             self._process(f"{self.name}-controller", [f"--kubeconfig={self.workplace.admin}", *silent]),
         ]
 
-    def _process(self, name: str, flags: list[str]) -> Process:
-        directory = self.workplace.directory
-        argv = [str(self.workplace.assets[name]), *flags]
-        return Process(name, argv, directory=directory, log=directory / f"{name}.log")
-
     def _configuration(self) -> dict[str, Any]:
         loaded: dict[str, Any] = yaml.safe_load(self.workplace.assets["scheduler-plugins-config.yaml"].read_text())
         loaded["clientConnection"] = {"kubeconfig": str(self.workplace.admin), "qps": _QPS, "burst": _BURST}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from muster import assets, timeouts
 from muster.cluster.api import Api
+from muster.cluster.local.ports import Port
 from muster.errors import HarnessError, NotSupported, UsageError
 from muster.processes import Process
 from muster.subject.dialect import Dialect
@@ -49,6 +50,7 @@ class Subject(ABC):
         self.configuration = configuration
         self.workplace = workplace
         self.processes: Sequence[Process] = ()
+        self._ports: list[Port] = []  # held while it runs
         self.policy: dict[str, str] = {}  # what a scenario has asked to be different
 
     @property
@@ -91,6 +93,12 @@ class Subject(ABC):
     def _prepare(self) -> Sequence[Process]:
         """Its processes, not yet started, with their configuration written."""
 
+    def _process(self, name: str, flags: Sequence[str], env: Mapping[str, str] | None = None) -> Process:
+        """One of its processes: the asset of that name, beside the cluster."""
+        directory = self.workplace.directory
+        argv = [str(self.workplace.assets[name]), *flags]
+        return Process(name, argv, directory=directory, log=directory / f"{name}.log", env=env)
+
     def install(self, api: Api) -> None:
         """Whatever must be in the cluster before it starts: definitions of its own kinds, namespaces."""
         return
@@ -112,6 +120,8 @@ class Subject(ABC):
     def stop(self) -> None:
         for process in self.processes:
             process.stop(timeouts.COMPONENT_STOP)
+        while self._ports:
+            self._ports.pop().release()
 
     def pause(self) -> None:
         self.processes[0].pause()

@@ -91,16 +91,6 @@ class Volcano(Subject):
             self._process("vc-controller-manager", [*common, *controllers]),
         ]
 
-    def stop(self) -> None:
-        super().stop()
-        for port in getattr(self, "_ports", []):
-            port.release()
-
-    def _process(self, name: str, flags: list[str]) -> Process:
-        directory = self.workplace.directory
-        argv = [str(self.workplace.assets[name]), *flags]
-        return Process(name, argv, directory=directory, log=directory / f"{name}.log")
-
     def _conf(self) -> dict[str, object]:
         """The chart's own, read from the module. With enqueue a waiting job has no pods and could never preempt."""
         conf = yaml.safe_load(self.workplace.assets["volcano-scheduler.conf"].read_text())

@@ -61,11 +61,8 @@ class YuniKorn(Subject):
         api.ensure(self._dialect.configuration())
 
     def _prepare(self) -> list[Process]:
-        directory = self.workplace.directory
         environment = {**os.environ, "KUBECONFIG": str(self.workplace.admin), "NAMESPACE": NAMESPACE}
-        argv = [str(self.workplace.assets[self.name])]
-        log = directory / f"{self.name}.log"
-        return [Process(self.name, argv, directory=directory, log=log, env=environment)]
+        return [self._process(self.name, [], environment)]
 
 
 def _defaults() -> Manifest:
