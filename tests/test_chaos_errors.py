@@ -22,7 +22,7 @@ _LEAST_FAULTS = 20
 def test_a_bad_connection_changes_no_verdict(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     command = [sys.executable, "-m", "muster", "run", "--scheduler", "reference", "--only", _SCENARIOS]
-    environment = {**os.environ, "MUSTER_REFERENCE": f"tests.chaos.shaky 11 {ledger}"}
+    environment = {**os.environ, "MUSTER_REFERENCE": f"tests.chaos.shaky 11 {ledger}", "MUSTER_TIMEOUT_SCALE": "5"}
     done = subprocess.run(
         [*command, "--results", tmp_path / "results"], env=environment, capture_output=True, text=True
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.core.model import Counts
+from scheduler.core.policy import Policy
 from tests.core_worlds import World, key
 
 
@@ -141,14 +142,17 @@ def test_a_gang_waits_for_a_partner_that_does_not_exist() -> None:
     assert "team/learners, which starts together with this one, does not exist" in decision.why["actors-0"]
 
 
-def test_gangs_start_together_whoever_of_them_says_so() -> None:
+def test_a_gang_does_not_wait_because_a_stranger_names_it() -> None:
     world = World()
     world.node("n", 1)
     world.group("named", 1)
     world.pod("named-0", 1, group=key("named"))
     world.group("naming", 1, partners=frozenset({key("named")}))
     world.pod("naming-0", 1, group=key("naming"))
-    assert world.plan().bound == {}
+    decision = world.plan()
+    assert decision.bound == {"named-0": "n"}
+    told = "group team/named, which should start together with team/naming, does not name it"
+    assert decision.why == {"naming-0": told}
 
 
 def test_a_member_that_is_created_again_returns_to_its_running_gang() -> None:
@@ -265,3 +269,51 @@ def test_a_partner_that_has_started_is_not_released_because_the_other_waits() ->
     world.cluster.set_counts(key("left"), Counts(running=1, succeeded=1))
     world.gang("right", 2, 1, partners=frozenset({key("left")}))
     assert world.plan().released == set()
+
+
+def test_a_running_gang_that_loses_a_member_keeps_the_others_whatever_counts_towards_its_minimum() -> None:
+    world = World()
+    world.node("n", 4)
+    world.gang("train", 4, 1, on="n", match="waiting-and-running")
+    world.step()
+    world.delete("train-3")
+    for _ in range(3):
+        decision = world.step()
+        assert decision.released == set()
+        assert decision.phases.get("train", "Running") == "Running"
+
+
+def test_roles_count_when_a_gang_was_started_in_part() -> None:
+    world = World()
+    world.node("n", 3)
+    world.group("train", 2, roles={"master": 1, "worker": 1}, phase="Inqueue")
+    for name in ("w1", "w2"):
+        world.pod(name, 1, on="n", group=key("train"), role="worker")
+    world.pod("master", 1, group=key("train"), role="master")
+    world.pod("vip", 1, priority=1000, on="n")
+    world.count()
+    assert world.step().released == {"w1", "w2"}
+
+
+def test_members_that_find_no_place_do_not_keep_the_others_waiting() -> None:
+    world = World()
+    world.node("gpus", 2, cpu=2)
+    world.node("cpus", cpu=8)
+    world.pod("busy", cpu=8, priority=9, on="cpus")
+    world.group("train", 2)
+    world.pod("large", cpu=8, group=key("train"))
+    for name in ("w1", "w2"):
+        world.pod(name, 1, cpu=1, group=key("train"))
+    assert set(world.step().bound) == {"w1", "w2"}
+
+
+def test_groups_of_other_schedulers_are_left_alone() -> None:
+    world = World(Policy(schedulers=frozenset({"muster-scheduler"})))
+    world.node("n", 2)
+    world.group("theirs", 2, phase="Pending")
+    world.pod("theirs-0", 1, on="n", group=key("theirs"), scheduler="volcano")
+    assert world.step().changes == []
+    world.finish("theirs-0")
+    assert world.step().changes == []
+    world.pod("theirs-1", 1, group=key("theirs"), scheduler="volcano")
+    assert world.step().changes == []

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from scheduler.core.actions import Bind, Evict, SetGroupPhase
+from scheduler.core.actions import Bind, Evict, Release, SetGroupPhase
 from scheduler.core.model import GPU, Counts, Group, Key, Node, Pod, Taint, Toleration
 from tests.core_worlds import Decision, World, key
 
@@ -219,9 +220,12 @@ class ClusterLife(RuleBasedStateMachine):
         assert facts(self.world) == before
         judge_binds(self.world, decision)
         judge_evictions(self.world, decision)
+        released = {one.pod.group for one in decision.actions if isinstance(one, Release)}
+        assert not released & self.reached, "those who run are sent back"
         self.world.cluster.settle()
         self.world.carry_out(decision.actions)
         judge_those_who_wait(self.world, decision)
+        judge_gangs_that_wait(self.world, decision)
         judge_promises(self.world)
         for group in self.world.cluster.groups.values():
             self.must_be_whole_or_nothing(group, though_promised=True)
@@ -332,6 +336,61 @@ def judge_those_who_wait(world: World, decision: Decision) -> None:
                         for resource, amount in pod.requests
                         for use in (now, later)
                     ), f"{pod.key} has room on {node.name}"
+
+
+def judge_gangs_that_wait(world: World, decision: Decision) -> None:
+    """No gang waits as a whole that could have started with as many as it needs."""
+    if decision.evictions:
+        return
+    layers = [usage(world, leaving=leaving) for leaving in (True, False)]
+    for pod in world.cluster.waiting.values():
+        if pod.nominated:
+            for resource, amount in pod.requests:
+                layers[1][0][pod.nominated][resource] += amount
+                layers[1][1][queue_of(pod, world)][resource] += amount
+    for group in world.cluster.groups.values():
+        members = world.cluster.members(group.key)
+        queue = world.cluster.queues.get(group.queue or "default")
+        welcome = not group.queue if queue is None else queue.opened and not queue.strict
+        settled = any(pod.node or pod.gated or pod.leaving or pod.nominated for pod in members) or group.partners
+        if (
+            settled
+            or not welcome
+            or len(members) < group.minimum
+            or world.cluster.counts.get(group.key, _NONE) != _NONE
+        ):
+            continue
+        name = group.queue or "default"
+        limits = queue.capability if queue else {}
+        shares = {what: most - max(one[1][name][what] for one in layers) for what, most in limits.items()}
+        free = {
+            node.name: {
+                what: amount - max(one[0][node.name][what] for one in layers)
+                for what, amount in node.allocatable.items()
+            }
+            for node in world.cluster.nodes.values()
+        }
+        for some in combinations(members, group.minimum):
+            assert not fits(list(some), free, shares, world), f"{group.key} has room for {[one.key for one in some]}"
+
+
+_NONE = Counts()
+
+
+def fits(pods: list[Pod], free: Use, shares: dict[str, int], world: World) -> bool:
+    """Whether there is any arrangement: all of them are tried."""
+    if not pods:
+        return True
+    pod, *rest = pods
+    if any(what in shares and shares[what] < amount for what, amount in pod.requests):
+        return False
+    less = {what: left - dict(pod.requests).get(what, 0) for what, left in shares.items()}
+    for name, room in free.items():
+        if welcomes(world.cluster.nodes[name], pod) and all(room.get(what, 0) >= n for what, n in pod.requests):
+            taken = {**free, name: {what: left - dict(pod.requests).get(what, 0) for what, left in room.items()}}
+            if fits(rest, taken, less, world):
+                return True
+    return False
 
 
 def judge_promises(world: World) -> None:

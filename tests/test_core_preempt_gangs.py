@@ -206,3 +206,22 @@ def test_a_gang_does_not_evict_its_own_members() -> None:
     world.pod("train-0", 1, 10, "n", group=key("train"))
     world.pod("train-1", 1, 100, group=key("train"))
     assert world.plan().evicted == set()
+
+
+def test_nobody_goes_for_a_gang_that_starts_together_with_its_own() -> None:
+    world = World()
+    world.node("n", 1)
+    world.group("a", 1, partners=frozenset({key("b")}))
+    world.group("b", 1, partners=frozenset({key("a")}), phase="Running")
+    world.pod("b-0", 1, on="n", group=key("b"))
+    world.pod("a-0", 1, 100, group=key("a"))
+    assert world.plan().evicted == set()
+
+
+def test_one_who_may_not_evict_its_fellow_does_not_stand_for_others() -> None:
+    world = World()
+    world.node("n", 1)
+    world.gang("train", 1, 1, on="n")
+    world.pod("late", 1, 100, group=key("train"))
+    world.pod("other", 1, 100)
+    assert world.plan().evicted == {"train-0"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scheduler.core.model import Requirement, Taint, Toleration
 from scheduler.core.policy import Policy
 from tests.core_worlds import World, key
@@ -273,3 +275,39 @@ def test_a_node_that_has_shrunk_below_its_use_loses_no_more_than_is_asked_for() 
         world.pod(name, 1, 10, "shrunk", cpu=1)
     world.pod("urgent", 1, 100)
     assert len(world.plan().evicted) == 1
+
+
+@pytest.mark.parametrize("nodes", [100, 101, 150])
+def test_budgets_are_spared_on_a_cluster_of_any_size(nodes: int) -> None:
+    world = World()
+    for number in range(nodes - 1):
+        world.node(f"n{number}", 1)
+        world.pod(f"gold-{number}", 1, 1, on=f"n{number}", labels={"app": "gold"})
+    world.node("z", 1)
+    world.pod("plain", 1, 2, on="z")
+    world.budget("gold", 0, {"app": "gold"})
+    world.pod("urgent", 1, 100)
+    assert world.plan().evicted == {"plain"}
+
+
+def test_many_evictions_of_one_plan_are_what_they_would_be_one_by_one() -> None:
+    def crowded() -> World:
+        world = World()
+        for number in range(6):
+            world.node(f"n{number}", 3)
+            for size, priority in ((1, number), (2, 6 - number)):
+                world.pod(f"low-{number}-{size}", size, priority, on=f"n{number}", labels={"app": "gold"})
+        world.budget("gold", 3, {"app": "gold"})
+        return world
+
+    at_once, in_turn = crowded(), crowded()
+    names = [f"urgent-{number}" for number in range(8)]
+    for name in names:
+        at_once.pod(name, 1 + int(name[-1]) % 2, 100)
+    together = at_once.plan().evicted
+    separately: set[str] = set()
+    for name in names:
+        in_turn.pod(name, 1 + int(name[-1]) % 2, 100)
+        separately |= in_turn.step().evicted
+        in_turn.budget("gold", 3 - len(separately), {"app": "gold"})
+    assert together == separately

@@ -213,3 +213,23 @@ def test_a_log_in_by_program_is_refused_with_a_reason(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(config))
     (tmp_path / "token").write_text("from-file\n")
     assert Access.from_kubeconfig(path, "c").headers() == {"Authorization": "Bearer from-file"}
+
+
+@pytest.mark.parametrize(("brings_news", "longest"), [(True, 0.1), (False, 1.6)])
+def test_a_watch_that_brings_news_is_taken_up_at_once_however_often_it_breaks(
+    monkeypatch: pytest.MonkeyPatch, brings_news: bool, longest: float
+) -> None:
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr("scheduler.client.reflector.asyncio.sleep", noted)
+    news = [("MODIFIED", thing("a", 2 + number)) for number in range(5)]
+    broken = [streamed(one) if brings_news else streamed() for one in news]
+    last = streamed(("ADDED", thing("b", 9)), forever=True)
+    told = 1 + len(news) + 1 if brings_news else 2
+    asyncio.run(followed(told, listed(1, thing("a", 1)), *broken, last))
+    assert max(pauses) == longest

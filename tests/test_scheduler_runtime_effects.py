@@ -12,13 +12,13 @@ import msgspec
 import pytest
 
 from scheduler.client import ADDED, Access, ApiError, Client
-from scheduler.core.actions import Bind, Evict, Nominate, Report
-from scheduler.core.model import Pod
+from scheduler.core.actions import Bind, Evict, Nominate, Report, SetGroupPhase
+from scheduler.core.model import Counts, Group, Pod
 from scheduler.runtime import effects as effects_module
 from scheduler.runtime.effects import Effects
 from scheduler.runtime.events import Events
 from scheduler.runtime.metrics import Metrics
-from scheduler.runtime.objects import ApiPod
+from scheduler.runtime.objects import ApiPod, Custom
 from scheduler.runtime.world import World
 
 
@@ -29,13 +29,17 @@ class Wire(Client):
         super().__init__(Access("http://nowhere", ssl.create_default_context()))
         self.answers = list(answers)
         self.asked: list[tuple[str, str, Any]] = []
+        self.done: list[str] = []
+        self.slow: set[str] = set()
 
     async def request(self, method: str, path: str, body: object = None, **_: Any) -> bytes:
         self.asked.append((method, path.rpartition("/")[2], json.loads(msgspec.json.encode(body))))
-        await asyncio.sleep(0)
+        about = path.split("/")[-2]
+        await asyncio.sleep(0.05 if about in self.slow else 0)
         answer = self.answers.pop(0) if self.answers else None
         if answer is not None:
             raise answer
+        self.done.append(about)
         return b'{"metadata":{"resourceVersion":"9"}}'
 
 
@@ -48,11 +52,26 @@ class Scene:
         self.effects = Effects(self.wire, Events(self.wire), self.world, Metrics())
         self.saw("p", 5)
 
-    def saw(self, name: str, version: int, message: str = "") -> None:
-        metadata = {"name": name, "namespace": "ns", "uid": name, "resourceVersion": str(version)}
+    def saw(self, name: str, version: int, message: str = "", gang: str = "") -> None:
+        metadata: dict[str, Any] = {"name": name, "namespace": "ns", "uid": name, "resourceVersion": str(version)}
+        metadata |= {"annotations": {"scheduling.k8s.io/group-name": gang}} if gang else {}
         refusal = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
         found = {"metadata": metadata, "spec": {}, "status": {"conditions": [refusal]}}
         self.world.saw_pod(ADDED, msgspec.convert(found, ApiPod))
+
+    def starts_a_gang(self) -> None:
+        """Two pods are bound, and their group is told that it runs."""
+        metadata = {"name": "g", "namespace": "ns", "uid": "g", "resourceVersion": "5"}
+        found = {"metadata": metadata, "spec": {"minMember": 2}, "status": {"phase": "Inqueue"}}
+        self.world.groups.saw("volcano", ADDED, msgspec.convert(found, Custom))
+        for name in ("one", "two"):
+            self.saw(name, 5, gang="g")
+            self.effects.start(Bind(self.world.cluster.pods[name], "n"))
+        self.effects.start(SetGroupPhase(self.group, "Running", Counts()))
+
+    @property
+    def group(self) -> Group:
+        return self.world.cluster.groups["ns", "g"]
 
     @property
     def pod(self) -> Pod:
@@ -133,6 +152,34 @@ def test_a_victim_is_marked_before_it_goes() -> None:
         assert (method, options["preconditions"]) == ("DELETE", {"uid": "p"})
 
     play(story)
+
+
+def test_that_a_gang_has_started_is_written_after_its_last_binding() -> None:
+    async def story(scene: Scene) -> None:
+        scene.wire.slow = {"two"}
+        scene.starts_a_gang()
+        assert scene.group.phase == "Running"  # believed at once
+        await scene.effects.drain()
+        assert scene.wire.done[:2] == ["one", "two"]
+        assert scene.wire.asked[-1][:2] == ("PATCH", "status")
+
+    play(story)
+
+
+def test_a_gang_that_could_be_bound_in_part_only_is_not_said_to_have_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effects_module, "_FIRST_PAUSE", 0.001)
+
+    async def story(scene: Scene) -> None:
+        scene.starts_a_gang()
+        scene.effects.start(SetGroupPhase(scene.group, "Running", Counts(running=1)))  # a later word about it
+        await scene.effects.drain()
+        async with asyncio.timeout(10):
+            while scene.group.phase != "Inqueue":
+                scene.news.clear()
+                await scene.news.wait()
+        assert [what for _, what, _ in scene.wire.asked] == ["binding", "binding"]
+
+    play(story, None, refusal(404))
 
 
 def test_writes_about_one_pod_keep_their_order() -> None:

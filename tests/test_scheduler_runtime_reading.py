@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.core.model import Requirement, Toleration
@@ -62,6 +62,7 @@ def test_what_is_no_quantity_is_told_in_a_sentence(quantity: object) -> None:
         amount("memory", quantity)
 
 
+@settings(deadline=None)  # a busy machine is no finding
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(NotAQuantity):
@@ -186,6 +187,8 @@ def test_groups_of_both_families() -> None:
         ({}, {"gang.scheduling.koordinator.sh/groups": '["nameless"]'}, "no list of namespace/name"),
         ({}, {"gang.scheduling.koordinator.sh/groups": "[" * 100_000}, "no JSON list"),
         ({}, {"gang.scheduling.koordinator.sh/match-policy": "maybe"}, "is none of"),
+        ({}, {"gang.scheduling.koordinator.sh/mode": "Lenient"}, "is none of NonStrict, Strict"),
+        ({"minResources": {"cpu": "many"}}, {}, "spec.minResources: 'many' is no quantity of cpu"),
     ],
 )
 def test_hostile_groups_are_told_what_is_wrong(spec: Any, annotations: dict[str, str], told: str) -> None:
@@ -211,3 +214,14 @@ def test_queues() -> None:
     queue = read_queue(custom(spec, {"state": "Closing"}))
     assert (dict(queue.capability), queue.opened, queue.strict) == ({"cpu": 8000, "nvidia.com/gpu": 4}, False, True)
     assert "spec.capability" in read_queue(custom({"capability": {"cpu": {}}})).problem
+
+
+def test_what_cannot_be_read_takes_nothing_of_the_rest_away() -> None:
+    spec = {"minMember": 2, "queue": "q", "priorityClassName": "gone", "minResources": {"nvidia.com/gpu": "2"}}
+    group = read_group(custom(spec, annotations={"scheduling.muster.dev/disruption-mode": "all"}), VOLCANO, {})
+    assert group.problem == "PriorityClass gone does not exist"
+    assert (group.minimum, group.queue, group.leaves_whole) == (2, "q", True)
+    assert group.least == {"nvidia.com/gpu": 2}
+    queue = read_queue(custom({"capability": {"nvidia.com/gpu": "2", "example.com/x": "abc"}}))
+    assert queue.capability == {"nvidia.com/gpu": 2}
+    assert "'abc' is no quantity of example.com/x" in queue.problem

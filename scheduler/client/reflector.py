@@ -57,7 +57,7 @@ class Reflector(Generic[T]):
         """Until cancelled."""
         pause = _FIRST_PAUSE
         while True:
-            began = time.monotonic()
+            began, before = time.monotonic(), self._version
             try:
                 await self._list_and_watch()
             except ApiError as refusal:
@@ -72,9 +72,11 @@ class Reflector(Generic[T]):
                 _log.warning("%s: %s", self._path, broken or type(broken).__name__)
             if time.monotonic() - began > _SHORT_LIVED:
                 pause = _FIRST_PAUSE
-            else:
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                continue
+            if self._version not in ("", before):  # it brought news: however often it breaks, this is no hot loop
+                pause = _FIRST_PAUSE
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def _list_and_watch(self) -> None:
         if not self._version:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Set
 
 from scheduler.core.model import DEFAULT_QUEUE, Budget, Counts, Group, Key, Node, Pod, Queue
 from scheduler.core.nodes import NodeTable
 
+Claims = Mapping[Key, Set[Key]]
 _NOBODY: dict[str, Pod] = {}
 
 
@@ -25,6 +27,7 @@ class Cluster:
         self.touched: set[Key] = set()  # groups that something happened to since the last `settle`
         self._on_node: dict[str, dict[str, Pod]] = defaultdict(dict)
         self._in_group: dict[Key, dict[str, Pod]] = defaultdict(dict)
+        self._schedulers: dict[Key, set[str]] = defaultdict(set)  # of the members that a group has, or had
         self._departed: dict[Key, Group] = {}  # deleted, but members of it are still bound
         self._table: NodeTable | None = None
 
@@ -63,6 +66,7 @@ class Cluster:
             self.waiting[pod.uid] = pod
         if pod.group is not None:
             self._in_group[pod.group][pod.uid] = pod
+            self._schedulers[pod.group].add(pod.scheduler)
             self.touched.add(pod.group)
             if departed is not None:
                 self._departed[pod.group] = departed
@@ -80,6 +84,8 @@ class Cluster:
             _forget(self._in_group, pod.group, uid)
             if pod.group not in self._in_group:
                 self._departed.pop(pod.group, None)
+                if pod.group not in self.groups:
+                    self._schedulers.pop(pod.group, None)
             self.touched.add(pod.group)
 
     def set_group(self, group: Group) -> None:
@@ -91,6 +97,8 @@ class Cluster:
         group = self.groups.pop(key, None)
         if group is not None and key in self._in_group:
             self._departed[key] = group
+        elif key not in self._in_group:
+            self._schedulers.pop(key, None)
         self.counts.pop(key, None)
 
     def set_counts(self, key: Key, counts: Counts) -> None:
@@ -124,14 +132,19 @@ class Cluster:
             return None
         return self.groups.get(pod.group) or (self._departed.get(pod.group) if pod.node else None)
 
-    def partners(self) -> dict[Key, set[Key]]:
-        """Groups that start together, in both directions, whoever of them says so."""
-        found: dict[Key, set[Key]] = defaultdict(set)
-        for key, group in self.groups.items():
-            for partner in group.partners:
-                found[key].add(partner)
-                found[partner].add(key)
-        return found
+    def is_for(self, key: Key, schedulers: Set[str]) -> bool:
+        """Whether these look after the group; one that has had no member yet is everybody's."""
+        asked = self._schedulers.get(key)
+        return not asked or not asked.isdisjoint(schedulers)
+
+    def partners(self) -> tuple[Claims, Claims]:
+        """With whom groups want to start together: whom each of them names, and who names it."""
+        naming: Claims = {key: group.partners for key, group in self.groups.items() if group.partners}
+        named: dict[Key, set[Key]] = defaultdict(set)
+        for key, partners in naming.items():
+            for partner in partners:
+                named[partner].add(key)
+        return naming, named
 
     def queue_of(self, pod: Pod) -> str:
         """The queue whose share a pod uses: its group's, else its own."""

@@ -48,13 +48,13 @@ class Shares:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._limited = any(queue.capability for queue in cluster.queues.values())
+        self.limited = any(queue.capability for queue in cluster.queues.values())
         self._now: dict[str, Usage] = {}
         self._later: dict[str, Usage] = {}
 
     def excess(self, pods: Iterable[Pod], *, later: bool, without: Iterable[Pod] = ()) -> tuple[str, str] | None:
         """The queue and the resource that these pods would exceed; `without` are pods thought away."""
-        if not self._limited:
+        if not self.limited:
             return None
         asked: dict[str, Usage] = {}
         freed: dict[str, Usage] = {}
@@ -89,7 +89,7 @@ class Shares:
         return self._usage(queue)[0].get(resource, 0)
 
     def _change(self, pod: Pod, sign: int, *, now: bool) -> None:
-        if not self._limited:
+        if not self.limited:
             return
         queue = self._cluster.queue_of(pod)
         if self.capability(queue):

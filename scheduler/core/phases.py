@@ -13,14 +13,15 @@ from scheduler.core.actions import Action, Release, SetGroupPhase
 from scheduler.core.admit import refusal_of_group
 from scheduler.core.cluster import Cluster
 from scheduler.core.model import Counts, Group, Key
+from scheduler.core.policy import Policy
 from scheduler.core.units import FINISHED, STARTED, counted, has_started, title
 
 
-def phases(cluster: Cluster, starting: Collection[Key] = ()) -> Iterator[Action]:
+def phases(cluster: Cluster, policy: Policy, starting: Collection[Key] = ()) -> Iterator[Action]:
     """What has changed for the groups that something happened to, and for those that are being started."""
     for key in sorted(cluster.touched.union(starting)):
         group = cluster.groups.get(key)
-        if group is None:
+        if group is None or not cluster.is_for(key, policy.schedulers):
             continue
         counts = cluster.counts.get(key, Counts())
         starts = key in starting and group.match != "only-waiting"
@@ -38,7 +39,8 @@ def _phase(group: Group, counts: Counts, cluster: Cluster, *, starts: bool) -> t
     ended = counts.succeeded + counts.failed
     if ended and not members and (group.phase in STARTED or ended >= group.minimum):
         return _end(group, counts), ""
-    if starts or has_started(group, cluster):
+    goes_on = group.phase in STARTED and any(pod.node and not pod.leaving for pod in members)
+    if starts or goes_on or has_started(group, cluster):  # those who run are not sent back for one who was lost
         runs = group.kind == "volcano" or counts.running >= group.minimum
         return "Running" if runs else "Scheduled", ""
     if why := refusal_of_group(group, cluster):

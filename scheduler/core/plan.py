@@ -27,9 +27,9 @@ def plan(cluster: Cluster, policy: Policy) -> list[Action]:
     """What to do now. Nothing is remembered between two plans: everything follows from the cluster."""
     waiting = units(cluster, policy)
     if not waiting:
-        return list(phases(cluster))
+        return list(phases(cluster, policy))
     planning = Planning(cluster, policy)
-    return [*planning.run(waiting), *phases(cluster, planning.started)]
+    return [*planning.run(waiting), *phases(cluster, policy, planning.started)]
 
 
 class Planning:
@@ -59,13 +59,12 @@ class Planning:
             self._wait(unit, why)  # and holds nobody up
             return
         least = least_members(unit, self._cluster) if unit.groups else list(unit.members)
-        likeness = (*(id(pod.shape) for pod in least), unit.priority, unit.preempts, unit.queues)
+        likeness = (*(id(pod.shape) for pod in least), unit.preempts, *self._whom_it_may_evict(unit))
         if likeness in self._refused:
             self._wait_in_vain(unit, self._refused[likeness])
         elif self._start(unit, unit.members):
             pass
-        elif len(least) < len(unit.members) and self._start(unit, least):
-            started = {pod.uid for pod in least}
+        elif started := self._start_minimum(unit, least):
             for pod in unit.members:
                 if pod.uid not in started:
                     self.decide(_alone(unit, pod))
@@ -85,6 +84,17 @@ class Planning:
         self._stop_behind(unit, "starts")
         self.actions += [Bind(pod, self.draft.table.nodes[placement[pod.uid]].name) for pod in members]
         return True
+
+    def _start_minimum(self, unit: Unit, least: Sequence[Pod]) -> set[str]:
+        """Now, as many as must start together: the smallest, or else those who would find a place by themselves."""
+        if len(least) == len(unit.members):
+            return set()
+        members = least
+        if not self._start(unit, members):
+            members = least_members(unit, self._cluster, lambda shape: bool(self.draft.now.fitting(shape).any()))
+            if not self._start(unit, members):
+                return set()
+        return {pod.uid for pod in members}
 
     def _hold(self, unit: Unit, least: Sequence[Pod]) -> bool:
         """When those who leave are gone: until then the room is spoken for."""
@@ -106,7 +116,8 @@ class Planning:
         self.draft.evict(found.victims)
         for pod in least:
             self.draft.later.take(found.placement[pod.uid], pod.shape)
-        self._candidates.clear()
+        for candidates in self._candidates.values():
+            candidates.without(found.victims)
         self.actions += [self._eviction(victim, unit, least, found.placement) for victim in found.victims]
         self._promise(unit, least, found.placement)
         return True
@@ -164,14 +175,19 @@ class Planning:
         return Evict(victim, unit.name, trigger, message)
 
     def candidates(self, unit: Unit) -> Candidates:
-        own = {key for key in {pod.group for pod in unit.members} if key is not None and self._has_bound(key)}
-        asked = unit.priority, unit.queues, frozenset(own)
+        asked = self._whom_it_may_evict(unit)
         if asked not in self._candidates:
             self._candidates[asked] = Candidates(*asked, self.draft)
         return self._candidates[asked]
 
-    def _has_bound(self, key: Key) -> bool:
-        return any(pod.node for pod in self._cluster.members(key))
+    def _whom_it_may_evict(self, unit: Unit) -> tuple[int, frozenset[str], frozenset[Key]]:
+        """Those of less than this priority, in these queues, and not of these groups.
+
+        They are those of its members and those that start together with them, as far as somebody of them is bound.
+        """
+        groups = {pod.group for pod in unit.members if pod.group} | {group.key for group in unit.groups}
+        fellows = frozenset(key for key in groups if any(pod.node for pod in self._cluster.members(key)))
+        return unit.priority, unit.queues, fellows
 
     def _nominated(self, members: Sequence[Pod]) -> dict[str, int]:
         row = self.draft.table.row

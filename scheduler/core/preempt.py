@@ -23,7 +23,7 @@ from scheduler.core.placing import Placement, place
 from scheduler.core.room import Room, largest_first
 from scheduler.core.victims import Candidates, Cost, known_columns
 
-_NODES_LOOKED_AT = 100  # for one member: on a large cluster the nodes with the least important pods are enough
+_NODES_LOOKED_AT = 100  # for one member: on a large cluster those without protected and with the least important pods
 _REARRANGEMENTS = 64  # tried for one gang: beyond that a victim may go that a better arrangement could have kept
 
 
@@ -50,8 +50,10 @@ class _RoomMaking:
         self._costs: dict[tuple[int, Shape], tuple[Cost, list[Pod]]] = {}
 
     def run(self) -> Preemption | None:
-        everybody = self._candidates.everybody()
-        if not everybody or self._draft.shares.excess(self._members, later=True, without=everybody):
+        if not self._candidates.on:
+            return None
+        everybody = self._candidates.everybody() if self._draft.shares.limited else []
+        if self._draft.shares.excess(self._members, later=True, without=everybody):
             return None
         placement = self._cheaply()
         if placement is None:
@@ -73,7 +75,8 @@ class _RoomMaking:
             if not len(rows):
                 return None
             if len(rows) > _NODES_LOOKED_AT:
-                rows = rows[np.argsort(self._candidates.worst[rows], kind="stable")[:_NODES_LOOKED_AT]]
+                order = np.lexsort((self._candidates.worst[rows], self._candidates.endangered[rows]))
+                rows = rows[order[:_NODES_LOOKED_AT]]
             row = min((int(row) for row in rows), key=lambda row: (self._cost(row, pod.shape, room)[0], row))
             self._victims[row] = self._cost(row, pod.shape, room)[1]
             room.take(row, pod.shape)

@@ -7,11 +7,12 @@ then the name. A gang is as old as its group, and as important as its group's cl
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from scheduler.core.cluster import Cluster
-from scheduler.core.model import Group, Key, Pod
+from scheduler.core.cluster import Claims, Cluster
+from scheduler.core.model import Group, Key, Pod, Shape
 from scheduler.core.policy import Policy
 from scheduler.core.room import size
 
@@ -58,9 +59,10 @@ def units(cluster: Cluster, policy: Policy) -> list[Unit]:
             found.append(_single(pod, group, cluster))
         else:
             gangs[pod.group].append(pod)
-    partners = cluster.partners() if gangs else {}
+    naming, named = cluster.partners() if gangs else ({}, {})
     while gangs:
-        family = _family(next(iter(gangs)), partners)
+        key = next(iter(gangs))
+        family = sorted(_reached(key, naming) & _reached(key, named))
         found.append(_gang(family, [pod for key in family for pod in gangs.pop(key, [])], cluster))
     return sorted(found, key=lambda unit: unit.order)
 
@@ -70,10 +72,11 @@ def has_started(group: Group, cluster: Cluster) -> bool:
     if group.match == "only-waiting":
         return False
     bound = counted(group, cluster)
-    ended = cluster.counts.get(group.key, group.counts)
-    if bound and (reaches_minimum(group, bound) or len(bound) + ended.succeeded + ended.failed >= least(group)):
+    counts = cluster.counts.get(group.key, group.counts)
+    ended = counts.succeeded + counts.failed  # of which roles is not known any more
+    if bound and (reaches_minimum(group, bound) or (ended and len(bound) + ended >= least(group))):
         return True
-    someone_is_left = bool(bound) or ended.succeeded > 0
+    someone_is_left = bool(bound) or counts.succeeded > 0
     return group.match == "once-satisfied" and group.phase in STARTED and someone_is_left
 
 
@@ -87,15 +90,16 @@ def least(group: Group) -> int:
     return max(1, group.minimum)
 
 
-def least_members(unit: Unit, cluster: Cluster) -> list[Pod]:
+def least_members(unit: Unit, cluster: Cluster, can_be_placed: Callable[[Shape], bool] | None = None) -> list[Pod]:
     """The members that must start together at the least: the smallest that make up every minimum.
 
-    Those that no node could ever take come last: they must not keep the others waiting.
+    Those that cannot be placed, if nothing else is said those that no node could ever take, come last: they must not
+    keep the others waiting.
     """
-    table = cluster.table
+    hopeful = cache(can_be_placed or cluster.table.could_ever_take)
 
     def ease(pod: Pod) -> tuple[bool, tuple[int, ...], Key]:
-        return not table.could_ever_take(pod.shape), size(pod), pod.key
+        return not hopeful(pod.shape), size(pod), pod.key
 
     chosen: list[Pod] = []
     for group in unit.groups:
@@ -129,19 +133,22 @@ def _single(pod: Pod, group: Group | None, cluster: Cluster) -> Unit:
     return Unit(name, (pod,), (), cluster.priority_of(pod), preempts, pod.created, queues, (), blocked)
 
 
-def _family(key: Key, partners: Mapping[Key, set[Key]]) -> list[Key]:
-    """The groups that start together with this one, whoever of them says so; itself among them."""
-    family, ahead = {key}, [key]
+def _reached(key: Key, claims: Claims) -> set[Key]:
+    """Itself and everybody from claim to claim.
+
+    Groups start together where this holds in both directions: nobody's gang waits because a stranger names it.
+    """
+    reached, ahead = {key}, [key]
     while ahead:
-        new = partners.get(ahead.pop(), set()) - family
-        family |= new
+        new = claims.get(ahead.pop(), set()) - reached
+        reached |= new
         ahead += new
-    return sorted(family)
+    return reached
 
 
 def _gang(family: Sequence[Key], pods: Iterable[Pod], cluster: Cluster) -> Unit:
     members = tuple(sorted(pods, key=lambda pod: (pod.created, pod.key)))
-    groups = tuple(cluster.groups[key] for key in family if key in cluster.groups)
+    groups = tuple(cluster.groups[key] for key in family)
     preempts = all(_preempts(pod, cluster) for pod in members)
     partial = tuple(
         pod
@@ -170,9 +177,12 @@ def _preempts(pod: Pod, cluster: Cluster) -> bool:
 
 def _incomplete(family: Sequence[Key], members: Sequence[Pod], cluster: Cluster) -> str:
     for key in family:
-        group = cluster.groups.get(key)
-        if group is None:
-            return f"group {title(key)}, which starts together with this one, does not exist"
+        group = cluster.groups[key]
+        if left_out := group.partners.difference(family):
+            partner = min(left_out)
+            if partner not in cluster.groups:
+                return f"group {title(partner)}, which starts together with this one, does not exist"
+            return f"group {title(partner)}, which should start together with {title(key)}, does not name it"
         if group.problem:
             return f"group {title(key)}: {group.problem}"
         there = counted(group, cluster) + [pod for pod in members if pod.group == key]

@@ -6,13 +6,13 @@ going already are no candidates. A gang that leaves as one goes whole, or not at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from scheduler.core.draft import Draft
 from scheduler.core.model import Budget, Key, Pod
-from scheduler.core.nodes import Numbers, holds
+from scheduler.core.nodes import Mask, Numbers, holds
 
 _ABOVE_ANY_PRIORITY = 1 << 33  # added to each priority, so that more victims always sum to more
 
@@ -30,6 +30,10 @@ class Candidates:
         self.on: dict[int, list[Pod]] = {}  # by row
         self.freed: Numbers = np.zeros_like(draft.table.used)
         self.worst: Numbers = np.full(len(draft.table), -_ABOVE_ANY_PRIORITY, np.int64)
+        self.endangered: Mask = np.zeros(len(draft.table), np.bool_)  # somebody there whom a budget protects
+        self._left = {key: budget.allowed for key, budget in self._cluster.budgets.items()}
+        for gone in draft.going.values():
+            self._use_budgets(gone)
         self._crews: dict[Key, list[Pod]] = {}  # of gangs that leave as one
         held_back: dict[Key, bool] = {}  # because one of the crew may not go
         for pod in self._cluster.bound():
@@ -44,6 +48,23 @@ class Candidates:
             self._add(pod)
         for pods in self.on.values():
             pods.sort(key=self.importance)
+
+    def without(self, gone: Iterable[Pod]) -> None:
+        """These go now: as if they had never been candidates."""
+        for pod in gone:
+            self._use_budgets(pod)
+            if pod.group is not None:
+                self._crews.pop(pod.group, None)
+            row = self._draft.table.row[pod.node]
+            pods = self.on.get(row, [])
+            if pod not in pods:
+                continue
+            pods.remove(pod)
+            self.worst[row] = max((self._cluster.priority_of(one) for one in pods), default=-_ABOVE_ANY_PRIORITY)
+            for column, amount in known_columns(pod, self._draft):
+                self.freed[column, row] -= amount
+            if not pods:
+                del self.on[row]
 
     def everybody(self) -> list[Pod]:
         return [pod for row in sorted(self.on) for pod in self.on[row]]
@@ -64,11 +85,9 @@ class Candidates:
 
     def in_danger(self, pods: Sequence[Pod]) -> list[Pod]:
         """Those whose going would break a disruption budget, if they went in this order."""
-        left = {key: budget.allowed for key, budget in self._cluster.budgets.items()}
-        for pod in self._draft.going.values():
-            for budget in self._budgets(pod):
-                left[budget.key] -= 1
-        broken = []
+        if not self._left:
+            return []
+        left, broken = dict(self._left), []
         for pod in pods:
             covered = self._budgets(pod)
             for budget in covered:
@@ -108,8 +127,13 @@ class Candidates:
         row = self._draft.table.row[pod.node]
         self.on.setdefault(row, []).append(pod)
         self.worst[row] = max(int(self.worst[row]), self._cluster.priority_of(pod))
+        self.endangered[row] |= bool(self._left) and any(self._left[one.key] <= 0 for one in self._budgets(pod))
         for column, amount in known_columns(pod, self._draft):
             self.freed[column, row] += amount
+
+    def _use_budgets(self, pod: Pod) -> None:
+        for budget in self._budgets(pod):
+            self._left[budget.key] -= 1
 
     def _budgets(self, pod: Pod) -> list[Budget]:
         return [budget for budget in self._cluster.budgets.values() if _covers(budget, pod)]

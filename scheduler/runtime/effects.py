@@ -15,7 +15,8 @@ from typing import TypeVar
 
 from scheduler.client import ApiError, Client, Unreachable
 from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Report, SetGroupPhase
-from scheduler.core.model import Pod
+from scheduler.core.model import Key, Pod
+from scheduler.core.units import STARTED
 from scheduler.runtime import writes
 from scheduler.runtime.events import Events, to_group, to_pod
 from scheduler.runtime.groups import Written
@@ -32,13 +33,21 @@ _K = TypeVar("_K")
 _log = logging.getLogger(__name__)
 
 
+class StartedInPart(Exception):
+    """Some members of a gang were bound and others were not."""
+
+
+_EXPECTED = (ApiError, Unreachable, StartedInPart)  # told in a line; anything else with its traceback
+
+
 class Effects:
     """`start` believes and returns; `drain` waits for everything that is under way."""
 
     def __init__(self, client: Client, events: Events, world: World, metrics: Metrics) -> None:
         self._client, self._events, self._world, self._metrics = client, events, world, metrics
-        self._last: dict[object, asyncio.Task[None]] = {}
+        self._last: dict[object, asyncio.Task[bool]] = {}
         self._refusals: dict[object, int] = {}
+        self._starts: dict[Key, list[asyncio.Task[bool]]] = {}  # the bindings that a gang starts with
         self._said: dict[str, str] = {}  # why pods wait, as told last or to be told next, by uid
         self._silences: dict[str, float] = {}  # of pods that were told something just now
         self._voices = asyncio.Semaphore(_VOICES)
@@ -73,8 +82,10 @@ class Effects:
                 if (group.phase, group.counts) == (phase, counts):
                     return False
                 groups, key = self._world.groups, group.key
+                if phase in STARTED and group.phase not in STARTED:
+                    self._starts[key] = self._bindings(key)
                 wrote = groups.writing(group, phase, counts)
-                undo_group = partial(groups.not_written, wrote=wrote)
+                undo_group = partial(self._unwrite, wrote=wrote)
                 self._run("group", key, self._group(action, wrote), lambda _: self._after_pause(key, undo_group))
         return True
 
@@ -101,8 +112,9 @@ class Effects:
         key: object,
         work: Awaitable[None],
         refused: Callable[[Exception], None],
-        before: asyncio.Task[None] | None,
-    ) -> None:
+        before: asyncio.Task[bool] | None,
+    ) -> bool:
+        """Whether it was done."""
         if before is not None:
             await asyncio.wait([before])
         try:
@@ -110,12 +122,13 @@ class Effects:
         except Exception as trouble:  # whatever it was, a belief must not outlive the write that failed
             self._metrics.failures.add(kind)
             fields = {"what": kind, "who": str(key), "why": str(trouble)}
-            _log.warning("refused", extra={"fields": fields}, exc_info=not isinstance(trouble, ApiError | Unreachable))
+            _log.warning("refused", extra={"fields": fields}, exc_info=not isinstance(trouble, _EXPECTED))
             self._refusals[key] = self._refusals.get(key, 0) + 1
             refused(trouble)
-        else:
-            self._metrics.done.add(kind)
-            self._refusals.pop(key, None)
+            return False
+        self._metrics.done.add(kind)
+        self._refusals.pop(key, None)
+        return True
 
     async def _bind(self, action: Bind) -> None:
         try:
@@ -187,12 +200,28 @@ class Effects:
             await writes.say_why_it_waits(self._events.client, pod, message)
         self._events.failed(to_pod(pod), by=pod.scheduler, reason="FailedScheduling", note=message)
 
+    def _bindings(self, key: Key) -> list[asyncio.Task[bool]]:
+        binding = self._world.cluster.binding
+        members = (pod.uid for pod in self._world.cluster.members(key))
+        return [self._last[uid] for uid in members if uid in binding and uid in self._last]
+
     async def _group(self, action: SetGroupPhase, wrote: Written) -> None:
+        """That a gang has started is written when all its bindings are done, or a crash could leave half of one."""
         group, groups = action.group, self._world.groups
+        if action.phase in STARTED and (bindings := self._starts.get(group.key)):
+            if not all(await asyncio.gather(*bindings)):
+                raise StartedInPart(f"not all members of {'/'.join(group.key)} could be bound")
+            self._starts.pop(group.key, None)
         status = writes.group_status(action, groups.found(group), groups.scheduled(group.key))
         groups.written(group.key, wrote, await writes.set_group_status(self._client, group, status))
         if action.message:
             self._events.failed(to_group(group), by=group.kind, reason="Unschedulable", note=action.message)
+
+    def _unwrite(self, key: Key, wrote: Written) -> None:
+        self._world.groups.not_written(key, wrote)
+        group = self._world.cluster.groups.get(key)
+        if group is None or group.phase not in STARTED:  # nobody believes in that start any more
+            self._starts.pop(key, None)
 
     def _told(self, pod: Pod) -> str:
         if pod.uid in self._said:
