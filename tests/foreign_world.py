@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import tenacity
 import yaml
 
 from muster import assets, suite
@@ -102,9 +103,20 @@ class World:
             self.api.create(manifest)
         for number in (1, 2):
             seen(watch, "Pod", f"theirs-{number}", lambda pod: pod.get("status", {}).get("phase") == "Running")
+        self._limit_the_tenant()
         self._let_the_guest_in()
         settings = yaml.safe_load((suite.manifests() / "subjects" / "kube-scheduler" / "default.yaml").read_text())
         self.settings.write_text(yaml.safe_dump(settings))
+
+    def _limit_the_tenant(self) -> None:
+        """Once the pods are there, or one of them may be counted only minutes later; done when they are counted."""
+        hard = {"pods": "10"}
+        self.api.create(_object("v1", "ResourceQuota", "theirs", "team-a", spec={"hard": hard}))
+        counted = {"hard": hard, "used": {"pods": "2"}}
+        patience = tenacity.stop_after_delay(PATIENCE)
+        for attempt in tenacity.Retrying(stop=patience, wait=tenacity.wait_fixed(0.1), reraise=True):
+            with attempt:
+                assert self.api.get(RESOURCE_QUOTA, "theirs", "team-a").get("status") == counted
 
     def _let_the_guest_in(self) -> None:
         for role in yaml.safe_load_all(muster("rbac", "--service-account", "team-a:guest").stdout):
@@ -207,12 +219,11 @@ def people() -> list[dict[str, Any]]:
     group = _object(
         "scheduling.volcano.sh/v1beta1", "PodGroup", "theirs", "team-a", spec={"minMember": 1, "queue": "test"}
     )
-    quota = _object("v1", "ResourceQuota", "theirs", "team-a", spec={"hard": {"pods": "10"}})
     limits = {"limits": {"nvidia.com/gpu": "2"}}
     spec = {"priorityClassName": "medium", "containers": [{"name": "main", "image": "theirs", "resources": limits}]}
     pods = [_object("v1", "Pod", f"theirs-{n}", "team-a", labels={"tenant": "yes"}, spec=spec) for n in (1, 2)]
     guest = _object("v1", "ServiceAccount", "guest", "team-a")
-    return [_object("v1", "Namespace", "team-a"), guest, *nodes, *classes, queue, group, quota, *pods]
+    return [_object("v1", "Namespace", "team-a"), guest, *nodes, *classes, queue, group, *pods]
 
 
 _MUSTER = [sys.executable, "-c", "import sys; from muster.cli import main; sys.exit(main())"]
@@ -226,8 +237,10 @@ def kill_everything(run: subprocess.Popen[str]) -> None:
     """The command and all that it started, at once, as the out-of-memory killer or a power cut would."""
     family = [run.pid]
     for pid in family:
-        children = Path(f"/proc/{pid}/task/{pid}/children")
-        family += [int(child) for child in children.read_text().split()] if children.exists() else []
+        with contextlib.suppress(OSError):  # it may have ended by itself
+            os.kill(pid, signal.SIGSTOP)  # whoever stands still has no more children
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                family += map(int, (thread / "children").read_text().split())
     for pid in family:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

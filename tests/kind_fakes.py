@@ -15,7 +15,8 @@ case "$1-$MOOD" in
 info-down) echo '{"ServerErrors": ["Cannot connect to the Docker daemon at unix:///x."]}'; exit 1 ;;
 info-forbidden) echo '{"ServerErrors": ["dial unix /var/run/docker.sock: connect: permission denied"]}'; exit 1 ;;
 info-*) echo '{"ServerVersion": "20.10.24", "CgroupVersion": "1"}' ;;
-image-*) test -e "@LOADED" || { echo 'Error: No such image' >&2; exit 1; } ;;
+image-*) test -e "@LOADED" || { echo 'Error: No such image' >&2; exit 1; }; echo "id-of-$5" ;;
+container-*) echo "id-of-$NODE_IMAGE $NODE_IMAGE" ;;
 load-full) echo 'write /layer.tar: no space left on device' >&2; exit 1 ;;
 load-*) touch "@LOADED" ;;
 pull-*) echo 'Error response from daemon: dial tcp: lookup registry-1.docker.io: no such host' >&2; exit 1 ;;
@@ -61,6 +62,8 @@ class Fakes:
         patch.setenv("MUSTER_ASSET_KWOK", str(self.bin / "kwok"))
         patch.setenv("HANDED_OUT", str(base / "nothing"))
         patch.setenv("CLUSTERS", "")
+        patch.setenv("NODE_IMAGE", "the-image-it-was-made-from")
+        patch.setenv("MUSTER_CACHE", str(base / "cache"))  # where locks are
         patch.setenv("TMPDIR", str(self.temporary))
         patch.setattr("tempfile.tempdir", str(self.temporary))
         self.mood("")

@@ -1,18 +1,19 @@
-"""What a cluster is asked before anything is created there, and what is said about it afterwards."""
+"""What a cluster is asked before anything is created there."""
 
 from __future__ import annotations
 
-import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from muster.cli import clearing
-from muster.cluster.api import Api, ApiRefused
-from muster.cluster.foreign import inspection, sweeping
-from muster.cluster.resources import POD, VOLCANO_QUEUE, Resource
+from muster.cluster.api import ApiRefused
+from muster.cluster.connections import Connection
+from muster.cluster.foreign import ForeignCluster, inspection, rights
+from muster.cluster.resources import POD, PYTORCH_JOB, VOLCANO_QUEUE, Resource
 from muster.errors import HarnessError, UsageError
 
 
@@ -31,6 +32,8 @@ class There:
     ) -> None:
         self.version, self.kinds, self.pods, self.forbids = version, kinds, pods, forbids
         self.refuses, self.brings = refuses or {}, brings or {}
+        self.rehearsed: list[dict[str, Any]] = []
+        self.looked_at: list[str] = []
 
     def read(self, path: str) -> bytes:
         if path == "/version":
@@ -45,17 +48,23 @@ class There:
         return {"status": {"allowed": f"{asked['verb']} {asked['resource']}" not in self.forbids}}
 
     def rehearse(self, manifest: dict[str, Any]) -> None:
+        self.rehearsed.append(manifest)
         if reason := self.refuses.get(manifest["kind"]):
             raise ApiRefused(403, "Forbidden", reason, "POST")
 
-    def list(self, kind: Resource, _namespace: str = "", **_: str) -> dict[str, Any]:
-        names = self.pods if kind is POD else filter(None, [self.brings.get(kind.kind)])
-        return {"items": [{"metadata": {"name": name}} for name in names]}
+    def list(self, kind: Resource, namespace: str = "", **query: str) -> dict[str, Any]:
+        """One pod a page: a cluster of any size is like that."""
+        self.looked_at.append(namespace)
+        names = self.pods if kind is POD else tuple(filter(None, [self.brings.get(kind.kind)]))
+        page = int(query.get("continue", 0))
+        more = str(page + 1) if len(names) > page + 1 else ""
+        items = [{"metadata": {"name": name}} for name in names[page : page + 1]]
+        return {"metadata": {"continue": more}, "items": items}
 
 
-def inspect(there: There, *kinds: Resource) -> inspection.Findings:
+def inspect(there: There, *kinds: Resource, jobs: Sequence[Resource] = ()) -> inspection.Findings:
     api: Any = there
-    return inspection.inspect(api, kinds)
+    return inspection.inspect(api, kinds, jobs)
 
 
 def test_a_sound_cluster() -> None:
@@ -87,13 +96,47 @@ def test_a_kind_that_is_not_served_is_named_with_a_remedy() -> None:
         inspect(There(), VOLCANO_QUEUE).must_be_sound()
 
 
+def test_without_kinds_that_only_jobs_need_a_run_can_start() -> None:
+    findings = inspect(There(), jobs=(PYTORCH_JOB,))
+    assert findings.problems == []
+    (warning,) = findings.warnings
+    assert warning.startswith("the cluster does not serve pytorchjobs of kubeflow.org/v1: install what brings them")
+    assert warning.endswith("until then what speaks of them is not staged")
+
+
 def test_what_is_worth_knowing() -> None:
-    findings = inspect(There(version="v1.99.0", pods=("cluster-autoscaler-7d9",)))
+    pods = ("theirs", "kube-system-is-late-in-the-alphabet", "cluster-autoscaler-7d9", "kwok-controller-5c")
+    findings = inspect(There(version="v1.99.0", pods=pods))
     assert findings.problems == []
     assert [warning.split(":")[0] for warning in findings.warnings] == [
         "Kubernetes v1.99.0 is newer than what Muster was tried on (1.37)",
         "cluster-autoscaler runs there",
+        "kwok-controller runs there",
     ]
+
+
+def test_what_is_rehearsed_is_what_will_be_created(tmp_path: Path) -> None:
+    there = There()
+    inspect(there)
+    made: list[dict[str, Any]] = []
+    cluster: Any = ForeignCluster(Connection(tmp_path), run="kbcd240")
+    cluster._api = SimpleNamespace(create=made.append, ensure=lambda _: None)
+    cluster._lacking = []
+    cluster.add_namespace("muster-kbcd240")
+    (rehearsed,) = [one for one in there.rehearsed if one["kind"] == "Namespace"]
+    assert made[0]["metadata"]["labels"] == {"pod-security.kubernetes.io/enforce": "privileged"}
+    assert rehearsed["metadata"]["labels"].items() > made[0]["metadata"]["labels"].items()
+
+
+def test_a_binding_is_waited_for_by_a_right_that_was_lacking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    awaited: list[tuple[object, ...]] = []
+    monkeypatch.setattr(rights, "bind_scene", lambda *words: awaited.append(words[1:]))
+    lacking = rights.Right(rights.SCENE_ROLE, "", "pods/status", "patch")
+    cluster: Any = ForeignCluster(Connection(tmp_path), run="kbcd240")
+    cluster._api = SimpleNamespace(create=lambda _: None, ensure=lambda _: None)
+    cluster._lacking = [lacking]
+    cluster.add_namespace("muster-kbcd240")
+    assert awaited == [("muster-kbcd240", lacking)]
 
 
 def test_a_webhook_that_cannot_be_rehearsed_is_no_obstacle() -> None:
@@ -107,20 +150,9 @@ def test_a_quota_in_every_new_namespace_is_told() -> None:
         inspection.look_at_namespace(api, "muster-kbcd240")
 
 
-@pytest.mark.parametrize(
-    ("keep", "left", "said"),
-    [
-        (False, [], "run kbcd241 was cleared away after its process had ended"),
-        (False, ["node n"], "left on the cluster: node n; try again with: muster sweep --run kbcd241 --kubeconfig k"),
-        (True, [], "kept on the cluster: run kbcd241; to clear it away: muster sweep --run kbcd241 --kubeconfig k"),
-    ],
-    ids=["crashed", "stuck", "kept"],
-)
-def test_what_is_said_after_a_run(
-    keep: bool, left: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(Api, "connect", lambda *_: None)
-    monkeypatch.setattr(sweeping, "find", lambda _: {"kbcd241": None, "zzzzzz0": None})
-    monkeypatch.setattr(sweeping, "clear", lambda *_, **__: left)
-    clearing.after_run(argparse.Namespace(kubeconfig=Path("k"), context=None, keep=keep, run_id="kbcd240"))
-    assert capsys.readouterr().err == f"muster: {said}\n"
+def test_limits_are_looked_for_in_both_namespaces_of_a_run(tmp_path: Path) -> None:
+    there = There()
+    cluster: Any = ForeignCluster(Connection(tmp_path), run="kbcd240")
+    cluster._api = there
+    cluster.look_for_limits()
+    assert set(there.looked_at) == {"muster-kbcd240", "muster-kbcd240-home"}

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import datetime
 import json
-import os
-import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 import yaml
 
 from muster.chronicle.history import History
 from muster.chronicle.invariants import no_pod_ignores_a_taint
-from muster.chronicle.objects import Pod
 from muster.chronicle.recorder import Recorder
 from muster.chronicle.records import Moment, Record
-from muster.cluster.api import Api, ApiRefused
+from muster.cluster.api import Api
 from muster.cluster.connections import Connection
 from muster.cluster.fenced_api import FencedApi, read_fence, write_fence
-from muster.cluster.fences import RUN_LABEL, Fence
-from muster.cluster.foreign import rights, sweeping
-from muster.cluster.foreign.heartbeats import HOLDER, _began, holder, is_alive
+from muster.cluster.fences import Fence
 from muster.cluster.foreign.kubeconfigs import write_single
 from muster.cluster.resources import MPI_JOB, PYTORCH_JOB, VOLCANO_COMMAND, VOLCANO_GROUP, VOLCANO_QUEUE
-from muster.errors import HarnessError, NotStaged, UsageError
-from muster.stage.neighbours import Neighbours
-from muster.stage.residents import Resident, brings, check_companions, spoken_with
+from muster.errors import NotStaged, UsageError
+from muster.stage import Stage
+from muster.stage.residents import Resident, brings, check_companions, jobs_spoken_of, spoken_with
 from muster.subject import Workplace, choose
 from tests.tales import Tale
 
 RUN = "kbcd240"
 TAINT = [{"key": "gpu", "effect": "NoSchedule"}]
-NOW = datetime.datetime(2026, 1, 1, 12, 0, tzinfo=datetime.UTC)
 NOWHERE = Workplace(Path(), Path(), Path(), {})
 
 
@@ -65,106 +58,6 @@ def test_only_what_is_the_runs_own_is_recorded_and_under_its_own_names() -> None
     api = FencedApi(None, Fence(RUN))
     assert api.own(b'{"name":"gpu-1"}') is None
     assert api.own(f'{{"name":"gpu-1-muster-{RUN}"}}'.encode()) == b'{"name":"gpu-1"}'
-
-
-def stranger(uid: str, *, reason: str = "", priority: int = 0) -> Record:
-    """A pod of somebody else, asked to go."""
-    conditions = [{"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "why"}] if reason else []
-    body = {
-        "metadata": {"name": uid, "uid": uid, "namespace": "team-a", "deletionTimestamp": "2026-01-01T00:00:00Z"},
-        "spec": {"priority": priority},
-        "status": {"conditions": conditions},
-    }
-    raw = msgspec.json.encode(body)
-    return Record("Pod", "MODIFIED", Moment(1, 1.0), msgspec.json.decode(raw, type=Pod), raw)
-
-
-def neighbours(waiting: dict[str, int]) -> Neighbours:
-    connection = Connection(Path("nowhere"))
-    connection.__dict__["api"] = Api(None)
-    found = Neighbours(connection, lambda priority: [name for name, own in waiting.items() if own > priority])
-    found.take([stranger("before", reason="PreemptionByScheduler")])  # it was on its way when we came
-    found._listed = True
-    return found
-
-
-def test_a_stranger_that_goes_while_nobody_of_ours_waits_is_none_of_our_business() -> None:
-    calm = neighbours({"urgent": 5})
-    calm.take([stranger("before", reason="PreemptionByScheduler")])
-    calm.take([stranger("tidied"), stranger("drained", reason="EvictionByEvictionAPI")])
-    calm.take([stranger("important", reason="PreemptionByScheduler", priority=5)])
-    calm.check()
-
-
-def test_a_stranger_that_may_have_gone_for_us_ends_the_run() -> None:
-    alarmed = neighbours({"urgent": 5, "patient": 1})
-    alarmed.take([stranger("victim", reason="PreemptionByScheduler", priority=3)])
-    with pytest.raises(HarnessError, match=r"team-a/victim, was preempted \(why\) while urgent waited: it may be our"):
-        alarmed.check()
-
-
-class Leases:
-    """An API that knows one Lease, or none."""
-
-    def __init__(self, renewed: datetime.datetime | None) -> None:
-        self.renewed = renewed
-
-    def get(self, *_: object) -> dict[str, Any]:
-        if self.renewed is None:
-            raise ApiRefused(404, "NotFound", "no lease", "GET")
-        return {"spec": {"renewTime": self.renewed.isoformat()}}
-
-
-def namespace(held_by: str, created: datetime.datetime = NOW) -> dict[str, Any]:
-    metadata = {"name": f"muster-{RUN}", "annotations": {HOLDER: held_by}, "creationTimestamp": created.isoformat()}
-    return {"metadata": metadata}
-
-
-def test_on_the_same_machine_the_process_is_the_answer() -> None:
-    machine, pid, began = holder().split("-")
-    nobody: Any = Leases(None)
-    assert is_alive(nobody, namespace(holder()), NOW)
-    assert not is_alive(nobody, namespace(f"{machine}-{pid}-{int(began) + 1}"), NOW)
-    assert not is_alive(nobody, namespace(f"{machine}-4194305-1"), NOW)
-
-
-def test_a_process_that_nobody_has_buried_is_dead() -> None:
-    child = subprocess.Popen(["sleep", "60"])
-    machine = holder().partition("-")[0]
-    nobody: Any = Leases(None)
-    held = namespace(f"{machine}-{child.pid}-{_began(child.pid)}")
-    assert is_alive(nobody, held, NOW)
-    child.kill()
-    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and stays a zombie
-    assert not is_alive(nobody, held, NOW)
-    child.wait()
-
-
-@pytest.mark.parametrize(("seconds", "alive"), [(30, True), (90, False)])
-def test_from_elsewhere_the_lease_tells(seconds: int, alive: bool) -> None:
-    then = NOW - datetime.timedelta(seconds=seconds)
-    renewed: Any = Leases(then)
-    none: Any = Leases(None)
-    assert is_alive(renewed, namespace("another-1-1", NOW - datetime.timedelta(hours=1)), NOW) is alive
-    assert is_alive(none, namespace("another-1-1", then), NOW) is alive
-
-
-class Labelled:
-    """An API on which everything carries the label of a run, be it one of ours or not."""
-
-    def list(self, kind: Any, **_: str) -> dict[str, Any]:
-        names = {"Node": ["gpu-1", f"gpu-1-muster-{RUN}"], "Namespace": ["team-a", f"muster-{RUN}"]}.get(kind.kind, [])
-        labels = {RUN_LABEL: RUN}
-        stamp = NOW.isoformat()
-        return {"items": [{"metadata": {"name": n, "labels": labels, "creationTimestamp": stamp}} for n in names]}
-
-
-def test_a_copied_label_makes_nothing_ours() -> None:
-    anything: Any = Labelled()
-    found = sweeping.find(anything)
-    assert list(found) == [RUN]
-    assert found[RUN].names() == [f"node gpu-1-muster-{RUN}", f"namespace muster-{RUN}"]
-    assert found[RUN].first is not None
 
 
 def test_a_kubeconfig_for_those_beside_the_cluster(tmp_path: Path) -> None:
@@ -217,17 +110,19 @@ def test_who_is_brought_and_what_must_be_served() -> None:
     assert brings("volcano") == ""
     assert spoken_with("kube-scheduler", {"preemption"}) == ()
     assert spoken_with("volcano", {"queues"}) == (VOLCANO_GROUP, VOLCANO_QUEUE, VOLCANO_COMMAND)
-    assert {PYTORCH_JOB, MPI_JOB} <= set(spoken_with("kube-scheduler", {"documents"}))
+    assert spoken_with("kube-scheduler", {"documents"}) == jobs_spoken_of("kube-scheduler", {"preemption"}) == ()
+    assert jobs_spoken_of("kube-scheduler", {"documents"}) == (PYTORCH_JOB, MPI_JOB)
     with pytest.raises(UsageError, match="--client arena works on a cluster of Muster's own only"):
-        check_companions("reference", "arena")
+        check_companions("reference", "reference", "arena")
+    for possible in ("reference", "volcano:preempt", "koordinator@1.7.0", "kube-scheduler"):
+        check_companions(possible, "reference", "muster")
+    for unlikely in ("kai", "kueue", "kube-scheduler-gangs", "scheduler-plugins", "yunikorn"):
+        with pytest.raises(UsageError, match=f"^{unlikely} can be judged on a cluster of Muster's own only"):
+            check_companions(unlikely, "reference", "muster")
 
 
-def test_the_roles_only_read_in_other_peoples_namespaces() -> None:
-    writes = {right for right in rights.wanted() if right.verb not in ("get", "list", "watch") and not right.namespace}
-    assert {right.resource for right in writes} == {
-        *("namespaces", "nodes", "nodes/status", "priorityclasses", "queues", "queues/status", "devices"),
-        *("rolebindings", "clusterroles"),
-    }
-    assert [str(right) for right in writes if right.resource == "clusterroles"] == [
-        "bind clusterroles.rbac.authorization.k8s.io muster-scene"
-    ]
+def test_jobs_are_not_staged_where_nobody_defined_them() -> None:
+    stage: Any = Stage("reference", foreign=Connection(Path("kubeconfig")), run=RUN)
+    stage.api = SimpleNamespace(read=lambda _: b'{"groups": [{"name": "apps"}]}')
+    with pytest.raises(NotStaged, match="the cluster does not serve pytorchjobs and mpijobs"):
+        stage.need_operator("documents")

@@ -24,8 +24,8 @@ from muster.cluster.connections import Connection
 from muster.cluster.fences import RUN_LABEL, new_run
 from muster.cluster.foreign import rights, sweeping
 from muster.cluster.resources import CONFIG_MAP, NODE, POD
-from muster.errors import HarnessError, UsageError
-from muster.stage import Stage
+from muster.errors import HarnessError, NotStaged, UsageError
+from muster.stage import Scene, Stage
 from tests.foreign_guest import set_scene
 from tests.foreign_world import PATIENCE, UNHURRIED, World, kill_everything, neighbourhood, seen
 from tests.local_scene import Watch
@@ -80,13 +80,13 @@ def test_a_run_that_was_killed_is_swept(world: World, capsys: pytest.CaptureFixt
     assert run.stdout is not None
     assert run.stdout.readline() == "set\n"
     assert cli.perform(["sweep", "--kubeconfig", str(world.kubeconfig)]) == 0
-    assert "is alive or too young, and left alone" in capsys.readouterr().out
     (run_id,) = sweeping.find(world.api)
-    with pytest.raises(UsageError, match="is alive"):
+    assert capsys.readouterr().out == f"run {run_id} is left alone: it is process {run.pid} here\n"
+    with pytest.raises(UsageError, match="is left alone"):
         cli.perform(["sweep", "--run", run_id, "--kubeconfig", str(world.kubeconfig)])
     kill_everything(run)
     assert cli.perform(["sweep", "--kubeconfig", str(world.kubeconfig), "--older-than", "1h"]) == 0
-    assert f"run {run_id} is alive or too young" in capsys.readouterr().out
+    assert capsys.readouterr().out == f"run {run_id} is left alone: it is younger than --older-than\n"
     assert cli.perform(["sweep", "--kubeconfig", str(world.kubeconfig)]) == 0
     assert capsys.readouterr().out == f"run {run_id}: 7 things cleared away\n"
     assert world.theirs() == before
@@ -108,6 +108,7 @@ def test_the_run_ends_when_somebody_elses_pod_is_preempted(world: World) -> None
         scene = set_scene(stage)
         scene.chronicle.staged(eventually(refused("late")))
         assert [one["metadata"]["name"] for one in scene.api.list(NODE)["items"]] == ["gpu-1", "muster-canary"]
+        _lodge(world, stage, scene)
         mark = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "why not"}
         now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")  # without it the mark counts as stale
         change = {"status": {"conditions": [{**mark, "lastTransitionTime": now}]}}
@@ -152,7 +153,13 @@ def test_doctor_names_the_right_that_is_missing(world: World, capsys: pytest.Cap
     assert cli.perform(["doctor", *where]) == 0
     well = capsys.readouterr().out
     assert "right       nodes: get, list, watch, create, patch, delete" in well
+    assert "right       pods in the run's namespaces: create, patch, delete, deletecollection\n" in well
     assert well.endswith("a run there can start at once\n")
+    scene = world.api._json("GET", f"{_ROLE}-scene")["rules"]
+    _change_rules(world, f"{_ROLE}-scene", [rule for rule in scene if "pods/status" not in rule["resources"]])
+    assert cli.perform(["doctor", *where]) == 1
+    _change_rules(world, f"{_ROLE}-scene", scene)
+    assert "right       pods/status in the run's namespaces: MISSING patch\n" in capsys.readouterr().out
     rules = world.api._json("GET", _ROLE)["rules"]
     lesser = [rule | {"verbs": [verb for verb in rule["verbs"] if verb != "create"] or ["get"]} for rule in rules]
     _grant(world, lesser)
@@ -165,13 +172,31 @@ def test_doctor_names_the_right_that_is_missing(world: World, capsys: pytest.Cap
     assert "right       nodes: get, list, watch, patch, delete; MISSING create" in capsys.readouterr().out
 
 
+def _lodge(world: World, stage: Stage, scene: Scene) -> None:
+    """A pod of somebody else comes to a node of the scenario, as of a DaemonSet that tolerates everything, and goes."""
+    spec = {"nodeName": f"gpu-1-{stage._own_namespace}", "containers": [{"name": "main", "image": "theirs"}]}
+    metadata = {"name": "lodger", "namespace": "team-b"}
+    world.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    with pytest.raises(NotStaged, match="team-b/lodger, takes room on node gpu-1"):
+        scene.chronicle.staged(eventually(refused("early")))  # which never comes
+    world.api.delete(POD, "lodger", "team-b", grace=0)
+    assert stage._neighbours is not None
+    for attempt in tenacity.Retrying(wait=tenacity.wait_fixed(0.05), stop=tenacity.stop_after_delay(PATIENCE)):
+        with attempt:
+            stage._neighbours.keep_off(["gpu-1"])
+
+
 def _of_the_residents_second_round(pod: dict[str, Any]) -> bool:
     return bool(pod["spec"]["schedulerName"] == "default-scheduler" and pod["metadata"]["namespace"].endswith("-2"))
 
 
+def _change_rules(world: World, role: str, rules: list[dict[str, Any]]) -> None:
+    world.api._json("PATCH", role, body={"rules": rules}, content_type="application/merge-patch+json")
+
+
 def _grant(world: World, rules: list[dict[str, Any]]) -> None:
     """The API server learns of it from a watch: ask until it has."""
-    world.api._json("PATCH", _ROLE, body={"rules": rules}, content_type="application/merge-patch+json")
+    _change_rules(world, _ROLE, rules)
     may_create = any("nodes" in rule["resources"] and "create" in rule["verbs"] for rule in rules)
     known = tenacity.Retrying(
         retry=tenacity.retry_if_not_result(lambda answer: answer is may_create),

@@ -208,3 +208,17 @@ def test_the_command_may_come_without_quotes_after_two_dashes(
     monkeypatch.setenv("KUBECONFIG", "/does/not/exist")
     assert main([*SUBMIT, "--", "python", "a.py", "--epochs", "5"]) == 64
     assert "the kubeconfig /does/not/exist does not exist" in capsys.readouterr().err
+
+
+def test_of_several_kubeconfigs_the_first_that_knows_the_context_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, broken = (tmp_path / name for name in ("one", "two", "broken"))
+    one.write_text("{current-context: here, contexts: [{name: here}]}")
+    two.write_text("{contexts: [{name: here}, {name: staging}]}")
+    broken.write_text("{")
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (tmp_path / "not-there", broken, one, two))))
+    assert [targets.usual_kubeconfig(context) for context in (None, "here", "staging")] == [one, one, two]
+    assert targets.usual_kubeconfig("nowhere") == broken  # whoever uses it says what is wrong with it
+    monkeypatch.setenv("KUBECONFIG", str(two))
+    assert targets.usual_kubeconfig() == two

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from muster import assets, suite
 from muster.cluster.kind import KindCluster
 from muster.cluster.kind.views import ScenarioView
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import NAMESPACE, NODE, POD
+from muster.cluster.resources import NAMESPACE, NODE, POD, VOLCANO_QUEUE
+from muster.errors import HarnessError
+from muster.subject.definitions import define
 from tests.kind_fakes import Fakes
 from tests.local_scene import node
 
 pytestmark = pytest.mark.plane
 REAL = "muster-control-plane"
+CANARIES: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "muster-canary"}}
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +34,9 @@ def plane() -> Iterator[LocalCluster]:
 
 @pytest.fixture
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plane: LocalCluster) -> Fakes:
+    kwok = assets.ensure(("kwok",), say=print)["kwok"]  # the real one is needed
     fakes = Fakes(tmp_path, monkeypatch)
-    monkeypatch.delenv("MUSTER_ASSET_KWOK")
-    (fakes.bin / "kwok").unlink()  # the real one is needed
+    fakes.set("MUSTER_ASSET_KWOK", str(kwok))
     handed_out = tmp_path / "kubeconfig"
     handed_out.write_text(with_included_credentials(plane.client_kubeconfig("admin")))
     fakes.set("HANDED_OUT", str(handed_out))
@@ -52,19 +58,26 @@ def test_what_is_found_is_cleared_closed_and_left_standing(fakes: Fakes, plane: 
     real["metadata"]["labels"] = {"kubernetes.io/os": "linux"}
     api.create(real)
     api.create(node("gpu-9"))
-    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "muster-1-1"}})
-    with KindCluster(reuse=True) as cluster:
+    api.create(CANARIES)
+    define(api, suite.manifests() / "crds" / "volcano-queues.yaml")
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+    api.create({**queue, "metadata": {"name": "left", "finalizers": ["somebody.who/is-gone"]}})
+    cluster = KindCluster(reuse=True)
+    cluster.start()
+    try:
         assert [one["metadata"]["name"] for one in api.list(NODE)["items"]] == [REAL]
         assert api.get(NODE, REAL)["spec"]["unschedulable"] is True
-        assert "deletionTimestamp" in str(api.list(NAMESPACE, fieldSelector="metadata.name=muster-1-1")["items"]) or (
-            api.list(NAMESPACE, fieldSelector="metadata.name=muster-1-1")["items"] == []
-        )
+        api.create(CANARIES)  # as the stage does next: one that is still going would be in the way
+        assert api.list(VOLCANO_QUEUE)["items"] == []
         assert "mv /etc/kubernetes/manifests/kube-scheduler.yaml" in fakes.calls("docker exec")[-1]
         assert not fakes.calls("podMaxBackoffSeconds")
         assert cluster.client_kubeconfig("scheduler").is_file()
         cluster.check()
         directory = cluster.directory
+    finally:
+        cluster.stop()
     api.delete(NODE, REAL)
+    api.delete(NAMESPACE, CANARIES["metadata"]["name"])
     assert not directory.exists()
     assert not fakes.calls("docker rm")
     assert not fakes.calls("kind create")
@@ -92,3 +105,36 @@ def test_scenarios_do_not_see_the_real_node(fakes: Fakes, plane: LocalCluster) -
             plane.connection.api.delete(NODE, name)
     assert isinstance(view, ScenarioView)
     assert view.list(POD)["items"] == []
+
+
+def test_a_second_run_is_refused_while_the_first_one_lasts(fakes: Fakes, plane: LocalCluster) -> None:
+    first, second = KindCluster(reuse=True), KindCluster(reuse=True)
+    first.start()
+    try:
+        plane.connection.api.create(node("gpu-1"))
+        with pytest.raises(HarnessError, match=f"'muster' is in use by process {os.getpid()}: wait until"):
+            second.start()
+        assert plane.connection.api.get(NODE, "gpu-1")
+    finally:
+        first.stop()
+    second.start()
+    second.stop()
+
+
+@pytest.mark.parametrize(("reuse", "kept"), [(False, True), (False, False), (True, True)])
+def test_whether_it_is_kept_is_decided_at_the_end_and_said(fakes: Fakes, reuse: bool, kept: bool) -> None:
+    fakes.has_image()
+    said: list[str] = []
+    cluster = KindCluster(reuse=reuse, keep=True, say=said.append)
+    cluster.start()
+    directory, name = cluster.directory, "muster" if reuse else fakes.calls("kind create")[0].split("--name=")[1][:13]
+    cluster.keep = kept
+    said.clear()
+    cluster.stop()
+    cluster.stop()
+    removal = "" if reuse else f"docker rm -f -v {name}-control-plane && "
+    kubeconfig = directory / "admin.kubeconfig"
+    told = f"kept: the kind cluster {name}, see {kubeconfig}; when you are done: {removal}rm -r {directory}"
+    assert said == ([told] if kept else [])
+    assert kubeconfig.exists() == kept
+    assert bool(fakes.calls("docker rm")) == (not kept)

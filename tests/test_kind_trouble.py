@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from muster.assets.locks import held
 from muster.cluster.kind import KindCluster
 from muster.errors import HarnessError, UsageError
 from tests.kind_fakes import Fakes, until
@@ -94,6 +95,40 @@ def test_a_cluster_of_an_earlier_run_that_is_half_there_is_named_and_left_alone(
     assert "remove it with `docker rm -f -v muster-control-plane`" in str(told.value)
     assert not fakes.calls("docker rm")
     assert not fakes.calls("kind create")
+
+
+def test_a_cluster_that_another_run_uses_is_not_touched(fakes: Fakes) -> None:
+    fakes.set("CLUSTERS", "muster")
+    with held("kind-muster", fail), pytest.raises(HarnessError) as told:
+        KindCluster(reuse=True).start()
+    assert str(told.value) == (
+        f"The kind cluster 'muster' is in use by process {os.getpid()}: wait until that has ended, "
+        "or leave out --reuse."
+    )
+    assert not fakes.calls("kind")
+    with pytest.raises(HarnessError, match="half there"):
+        KindCluster(reuse=True).start()
+    with held("kind-muster", fail):  # a start that failed has given it back
+        assert list(fakes.temporary.iterdir()) == []
+
+
+def fail(holder: str) -> None:
+    pytest.fail(f"the lock is held by process {holder}")
+
+
+def test_a_cluster_of_an_earlier_run_that_was_made_from_another_image_is_refused(fakes: Fakes) -> None:
+    fakes.set("CLUSTERS", "muster")
+    fakes.has_image()
+    fakes.set("NODE_IMAGE", "node:old")
+    with pytest.raises(UsageError) as told:
+        KindCluster(reuse=True, image="node:new").start()
+    assert str(told.value) == (
+        "The kind cluster 'muster' of an earlier run was made from node:old: leave out --kind-image, "
+        "or remove it with `docker rm -f -v muster-control-plane` and run again."
+    )
+    for image in ("node:old", ""):
+        with pytest.raises(HarnessError, match="half there"):  # it got past the image
+            KindCluster(reuse=True, image=image).start()
 
 
 def test_an_archive_is_loaded_once_and_its_image_is_asked_for(fakes: Fakes, tmp_path: Path) -> None:

@@ -54,11 +54,12 @@ def test_a_killed_scheduler_is_an_error_that_names_it(stage: Stage) -> None:
 
 
 def test_a_paused_scheduler_is_not_live(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muster.timeouts.CANARY", 0.5)
     scene = stage.scene("PRE-01")
     stage.subject.pause()
-    with pytest.raises(HarnessError, match="not live"):
-        scene.chronicle.stays(nobody_preempted())
+    with monkeypatch.context() as impatient:  # not where a canary is to be bound
+        impatient.setattr("muster.timeouts.CANARY", 0.5)
+        with pytest.raises(HarnessError, match="not live"):
+            scene.chronicle.stays(nobody_preempted())
     stage.strike(scene)  # resumes it
     stage.strike(stage.scene("PRE-01"))
 

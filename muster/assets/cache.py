@@ -71,8 +71,7 @@ def workplace(owner: str) -> Iterator[Path]:
     try:
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
-        Janitor.current().forget_directory(path)
+        Janitor.current().remove_directory(path)
 
 
 def look_up(keys: str, binary: str, say: Callable[[str], None]) -> Stored | None:

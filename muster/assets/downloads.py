@@ -103,11 +103,14 @@ def _first_contact(url: str) -> str:
         parts = urllib.parse.urlsplit(proxy if "://" in proxy else f"//{proxy}")
     address = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
     outcome: queue.SimpleQueue[str] = queue.SimpleQueue()
+    silence = f"does not answer within {_FIRST_CONTACT:g} s"
 
     def knock() -> None:
         try:
             socket.create_connection(address, timeout=_FIRST_CONTACT).close()
             outcome.put("")
+        except TimeoutError:  # may come just before ours, and says the same
+            outcome.put(silence)
         except OSError as problem:
             outcome.put(f"cannot be reached ({_words(problem)})")
 
@@ -115,7 +118,7 @@ def _first_contact(url: str) -> str:
     try:
         return outcome.get(timeout=_FIRST_CONTACT)
     except queue.Empty:
-        return f"does not answer within {_FIRST_CONTACT:g} s"
+        return silence
 
 
 def _words(problem: Exception) -> str:

@@ -16,6 +16,13 @@ from muster.assets import cache
 @contextlib.contextmanager
 def alone(name: str, title: str, say: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock of this name; the title is what a waiter is told to wait for."""
+    with held(name, lambda holder: say(f"{title}: waiting for process {holder}, which is getting it ready")):
+        yield
+
+
+@contextlib.contextmanager
+def held(name: str, taken: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of this name; when somebody else does, `taken` hears who, and waiting begins unless it raises."""
     path = cache.directory() / "locks" / f"{name}.lock"
     with cache.writing():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -24,8 +31,7 @@ def alone(name: str, title: str, say: Callable[[str], None]) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown"
-            say(f"{title}: waiting for process {holder}, which is getting it ready")
+            taken(os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         with cache.writing():
             os.ftruncate(descriptor, 0)

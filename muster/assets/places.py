@@ -43,7 +43,9 @@ def named(component: Component, binary: str) -> Found | None:
 
 
 def installed(component: Component, binary: str, say: Callable[[str], None]) -> Found | None:
-    """In KUBEBUILDER_ASSETS or on PATH, if it is of the pinned release."""
+    """In KUBEBUILDER_ASSETS or on PATH, if it is of the pinned release; nobody is run who could not tell."""
+    if not component.answers:
+        return None
     if folder := os.environ.get("KUBEBUILDER_ASSETS"):
         path = Path(folder).absolute() / binary
         if os.access(path, os.X_OK):

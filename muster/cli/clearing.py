@@ -7,6 +7,7 @@ import sys
 
 from muster import timeouts
 from muster.cluster.api import Api
+from muster.cluster.fences import same_run
 from muster.cluster.foreign import rights, sweeping
 from muster.errors import MusterError
 
@@ -17,19 +18,23 @@ def command(args: argparse.Namespace, run: str) -> str:
     return f"muster sweep --run {run}{where}"
 
 
-def after_run(args: argparse.Namespace) -> None:
-    """Sweep, or say how to; what will not go is listed by name."""
+def after_run(args: argparse.Namespace) -> bool:
+    """Sweep, or say how to; what will not go is listed by name. Whether the cluster is as it should be then."""
+    clean = True
     try:
         api = Api.connect(args.kubeconfig, args.context)
-        runs = [run for run in sweeping.find(api) if run[:6] == args.run_id[:6]]
+        runs = [run for run in sweeping.find(api) if same_run(run, args.run_id)]
         for run in sorted(runs):
             if args.keep:
                 _say(f"kept on the cluster: run {run}; to clear it away: {command(args, run)}")
                 continue
             left = sweeping.clear(api, run, within=timeouts.CLEARING_AWAY, grant=_grant(api))
+            clean = clean and not left
             _say(f"run {run} was cleared away after its process had ended" if not left else _leak(args, run, left))
     except MusterError as trouble:
         _say(f"what is left on the cluster is not known ({trouble}); later: {command(args, args.run_id)}")
+        return False
+    return clean
 
 
 def _leak(args: argparse.Namespace, run: str, left: list[str]) -> str:

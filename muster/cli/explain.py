@@ -43,7 +43,7 @@ def explain(args: argparse.Namespace) -> int:
 
     target = targets.reach(args, check_kubeconfig)
     _check_pod(target, args.pod)
-    file = args.kubeconfig or targets.usual_kubeconfig()
+    file = args.kubeconfig or targets.usual_kubeconfig(args.context)
     options = {"--kubeconfig": file, "--context": args.context, "--config": _configuration(file)}
     words = [str(word) for option, value in options.items() if value for word in (option, value)]
     answer = _ask([args.pod, "-n", target.namespace, *words])

@@ -13,16 +13,17 @@ from muster.cluster.foreign import rights, sweeping
 from muster.cluster.foreign.inspection import Findings, inspect
 from muster.errors import EXIT_FAILED, EXIT_PASSED
 from muster.jobs.targets import usual_kubeconfig
-from muster.stage.residents import spoken_with
+from muster.stage.residents import jobs_spoken_of, spoken_with
 
 
 def examine(args: argparse.Namespace) -> int:
     """Every right by itself, then what is worth knowing and what stands in the way; 0 if nothing does."""
-    file = args.kubeconfig or usual_kubeconfig()
+    file = args.kubeconfig or usual_kubeconfig(args.context)
     check_kubeconfig(file, args.context)
     chosen, configuration = subject.choose(args.scheduler)
     api = Api.connect(file, args.context)
-    findings = inspect(api, spoken_with(args.scheduler, chosen.claims(configuration)))
+    claims = {"documents", *chosen.claims(configuration)}
+    findings = inspect(api, spoken_with(args.scheduler, claims), jobs_spoken_of(args.scheduler, claims))
     _say(f"Kubernetes  {findings.version}")
     for line in _rights(findings):
         _say(line)
@@ -39,16 +40,15 @@ def examine(args: argparse.Namespace) -> int:
 
 def _rights(findings: Findings) -> list[str]:
     """One line per resource, with the verbs that are missing told apart."""
-    verbs: dict[tuple[str, str], list[rights.Right]] = defaultdict(list)
+    verbs: dict[str, list[rights.Right]] = defaultdict(list)
     for right in rights.wanted():
-        group = f".{right.group}" if right.group else ""
-        verbs[f"{right.resource}{group}", right.namespace].append(right)
+        verbs[right.thing].append(right)
     lines = []
-    for (resource, namespace), wanted in verbs.items():
+    for thing, wanted in verbs.items():
         lacking = [right.verb for right in wanted if right in findings.missing]
         having = [right.verb for right in wanted if right not in findings.missing]
         told = ", ".join(having) + (f"{'; ' if having else ''}MISSING {', '.join(lacking)}" if lacking else "")
-        lines.append(f"right       {resource}{f' in {namespace}' if namespace else ''}: {told}")
+        lines.append(f"right       {thing}: {told}")
     return lines
 
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from muster.catalogue import Behaviour
 from muster.cli import clearing, places
@@ -13,11 +14,14 @@ from muster.cli.interruptions import Interruptions
 from muster.cli.live import Live
 from muster.cli.pytest_process import PytestProcess
 from muster.commands import on_our_own, on_somebodys, run_command
-from muster.errors import HarnessError
+from muster.errors import EXIT_HARNESS_BROKE, HarnessError
 from muster.report import junit, table
 from muster.report.results import read_environment, read_results
 from muster.suite import suite_root
 from muster.verdicts import exit_code
+
+if TYPE_CHECKING:
+    from muster.subject import Subject
 
 # What is needed there in place of a control plane.
 PLANES: dict[str, tuple[str, ...]] = {
@@ -41,9 +45,17 @@ def judge(args: argparse.Namespace, behaviours: Sequence[Behaviour]) -> int:
         interruptions.forward_to(pytest)
         live.watch(pytest)
     interruptions.ignore()
-    if args.cluster == "kubeconfig":
-        clearing.after_run(args)
-    return _report(args, planned, results, pytest, junit_file, interrupted=interruptions.happened)
+    clean = args.cluster != "kubeconfig" or clearing.after_run(args)
+    code = _report(args, planned, results, pytest, junit_file, interrupted=interruptions.happened)
+    return code if clean else EXIT_HARNESS_BROKE
+
+
+def binaries(cluster: str, scheduler: type[Subject]) -> tuple[str, ...]:
+    """Of the plane and of what is judged on it; on somebody's cluster the scheduler is there already."""
+    from muster.assets import CONTROL_PLANE
+
+    plane = PLANES.get(cluster, CONTROL_PLANE)
+    return plane if cluster == "kubeconfig" else (*plane, *scheduler.assets)
 
 
 def _ensure_binaries(args: argparse.Namespace) -> None:
@@ -51,16 +63,14 @@ def _ensure_binaries(args: argparse.Namespace) -> None:
     if not any((suite_root() / "fixtures").glob("*.py")):
         return
     from muster import subject
-    from muster.assets import CONTROL_PLANE, ensure
+    from muster.assets import ensure
     from muster.subject.clients import choose_client
     from muster.subject.operators import choose_operator
 
     scheduler, _ = subject.choose(args.scheduler)
     operator, client = choose_operator(args.operator), choose_client(args.client)
     beside = (*operator.assets, *(client.assets if client else ()))
-    plane = PLANES.get(args.cluster, CONTROL_PLANE)
-    plane = plane if args.cluster == "kubeconfig" else (*plane, *scheduler.assets)
-    needed = list(dict.fromkeys((*plane, *beside)))
+    needed = list(dict.fromkeys((*binaries(args.cluster or "local", scheduler), *beside)))
     ensure(needed, say=lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
 
 
@@ -76,6 +86,8 @@ def _pytest_arguments(args: argparse.Namespace, behaviours: Sequence[Behaviour],
     ]
     if args.keep:
         arguments.append("--muster-keep")
+        somebody_watches = sys.stderr.isatty() and args.workers == 1
+        arguments += ["--muster-hold"] if args.cluster in (None, "local") and somebody_watches else []
     if args.cluster == "kind":
         arguments += [f"--muster-kind-image={args.kind_image}"] if args.kind_image else []
         arguments += ["--muster-reuse"] if args.reuse else []
@@ -101,6 +113,7 @@ def _report(
     if not results and not interrupted:
         raise HarnessError(f"no scenario was run; {pytest.complaint()}")
     missing = planned - len(results)
+    interrupted = interrupted and missing > 0  # ctrl-C at the last one, which was kept, cuts nothing short
     run = table.Run(
         scheduler=args.scheduler,
         command=_command(args),

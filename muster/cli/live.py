@@ -124,6 +124,9 @@ class Live:
                 self._workers[worker].waits_since = at
             case "map" if worker in self._workers:
                 self._workers[worker].map = _map(message["nodes"], message["waiting"])
+            case "kept":
+                for line in message["lines"]:
+                    self._console.print(Text(_printable(line)), soft_wrap=True, highlight=False)
             case "ends":
                 self._workers.pop(worker, None)
 

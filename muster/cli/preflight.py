@@ -13,7 +13,7 @@ from muster.jobs.targets import usual_kubeconfig
 
 def check_kubeconfig(kubeconfig: Path | None, context: str | None) -> str:
     """The version of the API server behind it; UsageError if the file is no good, HarnessError if nobody answers."""
-    file = kubeconfig or usual_kubeconfig()
+    file = kubeconfig or usual_kubeconfig(context)
     document = _read(file)
     names = [str(entry.get("name")) for entry in document.get("contexts") or [] if isinstance(entry, dict)]
     wanted = context or document.get("current-context")

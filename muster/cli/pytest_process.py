@@ -7,6 +7,7 @@ Plugins of their environment stay out as well: two that add the same option end 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from muster.suite import suite_root
 
 PLUGINS = ("pytest_bdd.plugin", "allure_pytest.plugin", "xdist.plugin")
 STOP = 30.0  # seconds from an interrupt to SIGKILL: workers stop their clusters in parallel, each within a few
+_GIVEN_UP = re.compile(r"^!+ _pytest\.outcomes\.Exit: (.+?) !+$", re.MULTILINE)  # by a sentence of our own
 _PACKAGE_PARENT = Path(__file__).resolve().parents[2]
 
 
@@ -81,7 +83,10 @@ class PytestProcess:
 
     def complaint(self) -> str:
         """Why it did nothing useful: what it said itself, and where to read on."""
-        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = self._log.read_text(encoding="utf-8", errors="replace")
+        if given_up := _GIVEN_UP.search(text):
+            return given_up[1]
+        lines = text.splitlines()
         said = [line for line in lines if line.strip()]
         errors = [number for number, line in enumerate(said) if line.startswith(("ERROR: ", "INTERNALERROR> ", "E  "))]
         shown = said[errors[0] :][:40] if errors else said[-15:]

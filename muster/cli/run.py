@@ -47,7 +47,9 @@ def add(subparsers: Subparsers) -> None:
     option = how.add_argument
     option("--workers", type=_at_least_one, default=1, metavar="N", help="run N scenarios at a time, on N clusters")
     option("--repeat", type=_at_least_one, default=1, metavar="N", help="run every scenario N times")
-    option("--keep", action="store_true", help="keep the cluster of a failed scenario for debugging")
+    option(
+        "--keep", action="store_true", help="keep a failed scenario: running until ctrl-C on a terminal, else its files"
+    )
     option("--results", type=Path, metavar="DIR", help="where to write (results/<time>-<scheduler>)")
     option("--junit", type=Path, metavar="FILE", help="write JUnit XML as well")
     option("--durations", type=int, default=5, metavar="N", help="show the N slowest scenarios (%(default)s)")
@@ -151,13 +153,15 @@ def _check_foreign(args: argparse.Namespace, behaviours: Sequence[Behaviour]) ->
     from muster.cluster.fences import new_run
     from muster.cluster.foreign.inspection import inspect
     from muster.jobs.targets import usual_kubeconfig
-    from muster.stage.residents import check_companions, spoken_with
+    from muster.stage.residents import check_companions, jobs_spoken_of, spoken_with
 
-    check_companions(args.operator, args.client)
+    check_companions(args.scheduler, args.operator, args.client)
     args.cluster, args.run_id = "kubeconfig", new_run()
-    args.kubeconfig = (args.kubeconfig or usual_kubeconfig()).absolute()  # pytest will run in another directory
+    file = args.kubeconfig or usual_kubeconfig(args.context)
+    args.kubeconfig = file.absolute()  # pytest will run in another directory
     capabilities = {capability for behaviour in behaviours for capability in behaviour.capabilities}
-    findings = inspect(Api.connect(args.kubeconfig, args.context), spoken_with(args.scheduler, capabilities))
+    spoken = spoken_with(args.scheduler, capabilities), jobs_spoken_of(args.scheduler, capabilities)
+    findings = inspect(Api.connect(args.kubeconfig, args.context), *spoken)
     for warning in findings.warnings:
         sys.stderr.write(f"warning: {warning}\n")
     findings.must_be_sound()

@@ -24,7 +24,7 @@ def add(subparsers: Subparsers) -> None:
     )
     option = parser.add_argument
     option("--older-than", type=_duration, default=0, metavar="TIME", help="only runs begun so long ago: 90s, 1h, 2d")
-    option("--run", dest="only", metavar="ID", help="this run only")
+    option("--run", dest="only", metavar="ID", help="this run only, with all its workers")
     targets.add_options(parser, namespace=False)
     parser.set_defaults(run=sweep)
 
@@ -40,18 +40,22 @@ def sweep(args: argparse.Namespace) -> int:
     """One line per run."""
     from muster import timeouts
     from muster.cli.preflight import check_kubeconfig
+    from muster.cluster.fences import is_run, same_run
     from muster.cluster.foreign import rights, sweeping
 
+    if args.only and not is_run(args.only):
+        raise UsageError(f"--run {args.only}: no run is called so; `muster doctor` lists those that are there")
+
     api = targets.reach(args, check_kubeconfig).api
-    found = {run: remains for run, remains in sweeping.find(api).items() if args.only in (None, run)}
-    dead = {remains.run for remains in sweeping.dead(api, found.values(), older_than=args.older_than)}
-    living = [run for run in found if run not in dead]
-    if args.only and living:
-        raise UsageError(f"run {args.only} is alive, or younger than --older-than: it is left alone")
-    for run in living:
-        _say(f"run {run} is alive or too young, and left alone")
+    everything = sweeping.find(api).items()
+    found = {run: remains for run, remains in everything if not args.only or same_run(run, args.only)}
+    spared = sweeping.spared(api, found.values(), older_than=args.older_than)
+    for run, reason in spared.items():
+        if args.only:
+            raise UsageError(f"run {run} is left alone: {reason}")
+        _say(f"run {run} is left alone: {reason}")
     everything_gone = True
-    for run in sorted(dead):
+    for run in sorted(found.keys() - spared):
         names = found[run].names()
         left = sweeping.clear(
             api, run, within=3 * timeouts.CLEARING_AWAY, grant=lambda name: rights.try_to_bind_scene(api, name)
@@ -59,7 +63,7 @@ def sweep(args: argparse.Namespace) -> int:
         everything_gone = everything_gone and not left
         _say(f"run {run}: {len(names)} things cleared away" if not left else f"run {run}: left: {', '.join(left)}")
     if not found:
-        _say("nothing of any run is there")
+        _say(f"nothing of {f'run {args.only}' if args.only else 'any run'} is there")
     return EXIT_PASSED if everything_gone else EXIT_FAILED
 
 

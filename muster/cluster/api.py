@@ -7,8 +7,11 @@ HarnessError: it must never decide a verdict.
 
 from __future__ import annotations
 
+import datetime
 import json
+import time
 from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -54,6 +57,7 @@ class Api:
     def __init__(self, client: Any) -> None:
         self._client = client
         self.guard: Callable[[], None] = _do_nothing
+        self._dated: tuple[str, float] | None = None  # the newest answer: the server's date, and when it came
 
     @classmethod
     def connect(cls, kubeconfig: Path, context: str | None = None, fence: Fence | None = None) -> Api:
@@ -75,6 +79,13 @@ class Api:
     def own(self, raw: bytes) -> bytes | None:
         """An object as scenarios know it; None where it is none of ours. Here everything is."""
         return raw
+
+    def now(self) -> datetime.datetime:
+        """By the API server's clock, to the second: those who share a cluster need not agree on the time."""
+        if self._dated is None:
+            return datetime.datetime.now(datetime.UTC)
+        date, came = self._dated
+        return parsedate_to_datetime(date) + datetime.timedelta(seconds=time.monotonic() - came)
 
     @property
     def token(self) -> str:
@@ -187,6 +198,8 @@ class Api:
         except urllib3.exceptions.HTTPError as trouble:
             raise _Transient(_plain(trouble)) from None
         status = response.status
+        if date := response.headers.get("Date"):
+            self._dated = date, time.monotonic()
         response.release_conn()
         if status in _TRANSIENT_STATUS:
             raise _Transient(f"{status} {data[:200].decode('utf-8', 'replace')}")

@@ -12,6 +12,7 @@ class Cluster(Protocol):
     """An embedded plane, or somebody's cluster. `capabilities` say what can be staged there."""
 
     capabilities: frozenset[str]
+    keep: bool  # whether `stop` leaves what can be looked at
 
     @property
     def directory(self) -> Path:
@@ -21,7 +22,7 @@ class Cluster(Protocol):
         """Reachable, and ready for pods; on any trouble nothing is left behind."""
 
     def stop(self) -> None:
-        """Nothing of ours is left."""
+        """Nothing of ours is left, unless it is to be kept."""
 
     def check(self) -> None:
         """Raise when something that it needs has died."""

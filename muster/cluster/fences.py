@@ -52,6 +52,11 @@ def run_of_worker(run: str, number: int) -> str:
     return run[:6] + "123456789abcdefghijklmnopqrstuvwxyz"[number]
 
 
+def same_run(one: str, other: str) -> bool:
+    """Whether they are the same, or parts of the same: a run with workers has an id for each of them."""
+    return one[:6] == other[:6]
+
+
 def is_run(text: str) -> bool:
     return bool(_ID.fullmatch(text))
 

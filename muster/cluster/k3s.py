@@ -79,7 +79,7 @@ class K3sCluster(LocalCluster):
 
     def _prepare_directory(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="muster-"))
-        if not self._keep:
+        if not self.keep:
             Janitor.current().remember_directory(self._directory)
         self._ports = [Port()]
 

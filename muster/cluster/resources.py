@@ -64,6 +64,8 @@ KUEUE_CLUSTER_QUEUE = Resource("kueue.x-k8s.io/v1beta2", "ClusterQueue", "cluste
 KUEUE_LOCAL_QUEUE = Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", "localqueues")
 KUEUE_FLAVOR = Resource("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "resourceflavors", namespaced=False)
 KUEUE_TOPOLOGY = Resource("kueue.x-k8s.io/v1beta2", "Topology", "topologies", namespaced=False)
+KAI_GROUP = Resource("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups")
+KAI_QUEUE = Resource("scheduling.run.ai/v2", "Queue", "queues", namespaced=False)
 KOORDINATOR_DEVICE = Resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
 
 _KNOWN = {(one.api_version, one.kind): one for one in list(globals().values()) if isinstance(one, Resource)}

@@ -5,10 +5,14 @@ Whatever happens, `stop` leaves nothing: it works before `start`, in the middle 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from muster import assets
 from muster.cluster.local import LocalCluster
+from muster.cluster.local.readiness import wait_until
+from muster.cluster.resources import NODE
+from muster.jobs.nodes import address_of
 from muster.processes import Process, first_to_end
 from muster.stage.jobs import documents
 from muster.stage.nodes import node_manifest
@@ -45,6 +49,8 @@ class Household:
             self.classes.append(manifest["metadata"]["name"])
         self._start_scheduler(workers)
         self._start_operator()
+        kwok = self.cluster.processes["kwok"]
+        wait_until(lambda: all(map(_has_joined, api.list(NODE)["items"])), kwok, self._processes())
 
     def wait(self) -> None:
         """Until one of the processes ends, which none should: that one is named by the error."""
@@ -91,3 +97,10 @@ class Household:
 def _masters(number: int) -> list[NodeRequest]:
     taint = Taint(_MASTER, "", "NoSchedule")
     return [NodeRequest(f"master-{one}", taints=(taint,), labels={_MASTER: ""}) for one in range(1, number + 1)]
+
+
+def _has_joined(node: Mapping[str, Any]) -> bool:
+    """Ready and open to pods, with the address that KWOK gives it last."""
+    ready = any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", []))
+    closed = any("not-ready" in taint["key"] for taint in node["spec"].get("taints", []))
+    return ready and not closed and address_of(node) is not None

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muster.errors import MusterError
 
@@ -37,7 +37,7 @@ def reach(args: argparse.Namespace, check: Check) -> Target:
     """Connect, once `check` has found the kubeconfig sound and the server behind it awake."""
     from muster.cluster.api import Api
 
-    file = args.kubeconfig or usual_kubeconfig()
+    file = args.kubeconfig or usual_kubeconfig(args.context)
     try:
         check(file, args.context)
         api = Api.connect(file, args.context)
@@ -46,15 +46,35 @@ def reach(args: argparse.Namespace, check: Check) -> Target:
     return Target(api, getattr(args, "namespace", None) or _namespace_of(file, args.context))
 
 
-def usual_kubeconfig() -> Path:
-    named = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
-    return Path(named) if named else Path.home() / ".kube" / "config"
+def usual_kubeconfig(context: str | None = None) -> Path:
+    """Of the files that KUBECONFIG names the first that knows the context; one that is not there is passed over."""
+    named = [Path(name) for name in os.environ.get("KUBECONFIG", "").split(os.pathsep) if name]
+    if len(named) < 2:
+        return named[0] if named else Path.home() / ".kube" / "config"
+    there = [file for file in named if file.exists()] or named
+    return next((file for file in there if _knows(file, context)), there[0])
+
+
+def _knows(file: Path, context: str | None) -> bool:
+    import yaml
+
+    try:
+        document = _read(file)
+        if not context:
+            return bool(document["current-context"])
+        return any(entry["name"] == context for entry in document["contexts"])
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, LookupError, TypeError):
+        return False  # whoever has to use it says what is wrong with it
+
+
+def _read(file: Path) -> Any:
+    import yaml
+
+    return yaml.load(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def _namespace_of(file: Path, context: str | None) -> str:
-    import yaml
-
-    document = yaml.load(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    document = _read(file)
     wanted = context or document["current-context"]
     chosen = next(entry for entry in document["contexts"] if entry["name"] == wanted)
     return (chosen.get("context") or {}).get("namespace") or "default"

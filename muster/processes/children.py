@@ -56,6 +56,16 @@ class Process:
         except OSError as problem:
             raise HarnessError(f"cannot start {self.name} ({self.argv[0]}): {problem.strerror or problem}") from None
 
+    def run_to_end(self) -> int:
+        """Start it and wait; its exit code. It does not outlive us, whatever interrupts the waiting."""
+        try:
+            self.start()
+            self.wait()
+        finally:
+            self.kill()
+        assert self.exit_code is not None
+        return self.exit_code
+
     @property
     def pid(self) -> int | None:
         return self._child.pid if self._child else None

@@ -12,6 +12,7 @@ import contextlib
 import os
 import secrets
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,8 +70,11 @@ class Janitor:
     def remember_directory(self, path: Path) -> None:
         self._tell("dir", str(path))
 
-    def forget_directory(self, path: Path) -> None:
-        self._tell("forget", str(path))
+    def remove_directory(self, path: Path) -> None:
+        """Now; what cannot be removed now is tried again at our end."""
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            self._tell("forget", str(path))
 
     def remember_command(self, argv: Sequence[str]) -> None:
         """For what is neither a process nor a directory of ours: run by the helper, whose environment is empty."""

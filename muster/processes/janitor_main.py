@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-_SETTLE_SECONDS = 0.1  # a child caught between fork and exec shows its tag only afterwards: look again
+_SETTLE_SECONDS = 0.1  # a child caught in the middle of fork or exec shows its tag only afterwards: look again
 
 
 def what_is_left() -> list[tuple[str, str]]:
@@ -61,10 +61,10 @@ def kill_all(marker: bytes) -> bool:
 def main(variable: str, tag: str) -> None:
     left = what_is_left()
     marker = os.fsencode(f"{variable}={tag}")
-    crashed = kill_all(marker) or bool(left)
-    while crashed:
+    before, now = True, kill_all(marker)
+    while before or now:  # two looks in a row must find nobody
         time.sleep(_SETTLE_SECONDS)
-        crashed = kill_all(marker)
+        before, now = now, kill_all(marker)
     for verb, what in left:
         if verb == "dir":
             shutil.rmtree(what, ignore_errors=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from muster import timeouts
 from muster.chronicle.history import History
 from muster.chronicle.lifelines import CANARY_ROLE, ROLE_LABEL
 from muster.chronicle.records import Moment
@@ -38,16 +37,17 @@ class Canary:
         request = NodeRequest(NAME, taints=(_TAINT,), labels=labels)
         self._api.ensure(node_manifest(request, self._dialect.node_labels))
 
-    def sing(self, history: History) -> Moment:
-        """The moment at which a canary was bound; a HarnessError when none was in time."""
+    def sing(self, history: History, within: float) -> Moment:
+        """The moment at which a canary was bound; a HarnessError when none was within so many seconds."""
         self._count += 1
-        generation, deadline = str(self._count), time.monotonic() + timeouts.CANARY
+        generation = str(self._count)
         self._api.patch(NODE, NAME, {"metadata": {"labels": {_GENERATION: generation}}})
-        self._await(history, lambda: self._labelled(history, generation), deadline)
+        deadline = time.monotonic() + within
+        self._await(history, lambda: self._labelled(history, generation), deadline, within)
         pod = f"{NAME}-{generation}"
         self._api.create(self._pod(pod, generation))
         try:
-            return self._await(history, lambda: self._bound(history, pod), deadline)
+            return self._await(history, lambda: self._bound(history, pod), deadline, within)
         finally:
             self._api.delete(POD, pod, self._namespace, grace=0)
 
@@ -59,7 +59,7 @@ class Canary:
         manifest["spec"]["nodeSelector"] = {_GENERATION: generation}
         return manifest
 
-    def _await(self, history: History, happened: Callable[[], Moment | None], deadline: float) -> Moment:
+    def _await(self, history: History, happened: Callable[[], Moment | None], deadline: float, within: float) -> Moment:
         with history.changed:
             while True:
                 self._guard()
@@ -70,7 +70,7 @@ class Canary:
                 if left <= 0:
                     raise HarnessError(
                         f"the scheduler is not live: a pod that nothing stands against was not bound within"
-                        f" {timeouts.CANARY:.0f} s; look at the scheduler's log"
+                        f" {within:.0f} s; look at the scheduler's log"
                     )
                 history.changed.wait(min(left, 0.5))
 

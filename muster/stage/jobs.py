@@ -23,7 +23,7 @@ from muster.cluster.resources import (
     Resource,
     resource_of,
 )
-from muster.errors import HarnessError, NotSupported
+from muster.errors import HarnessError, NotStaged, NotSupported
 from muster.subject.operators import DOCUMENTS, Operator
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 OWN_KINDS = (VOLCANO_GROUP, VOLCANO_QUEUE, KOORDINATOR_GROUP)  # only some schedulers read them
 _GANG = "pod-group.scheduling.sigs.k8s.io"
 HOME = "default"  # the namespace that the documents work in
+_UNKNOWN = 404  # what the API server says to a kind that it does not know
 _SHELVES = ("documents", "jobs")  # of manifests/
 _ROLES = "pytorchReplicaSpecs"
 _SUBMITTED = "release"  # a label on everything that a submission creates
@@ -52,8 +53,9 @@ class Jobs:
     def expect(self, *, profile: str = "") -> Operator:
         """Jobs are going to be spoken of: the operator must be there, with this profile until the scene is over."""
         self._profile = profile or self._profile
+        operator = self._scene.need_operator(self._profile)
         self._used = True
-        return self._scene.need_operator(self._profile)
+        return operator
 
     def apply(self, file: str) -> None:
         """What `kubectl create -f` would create, as it stands."""
@@ -67,7 +69,12 @@ class Jobs:
                 raise NotSupported(f"{manifest['metadata']['name']} asks for {asks_for}, which is not judged here")
         for manifest in manifests:
             self._created.append(manifest)
-            self._scene.create({**manifest, "metadata": {**manifest["metadata"], **self._place(manifest)}})
+            try:
+                self._scene.create({**manifest, "metadata": {**manifest["metadata"], **self._place(manifest)}})
+            except ApiRefused as refusal:
+                if refusal.status == _UNKNOWN and resource_of(manifest) in OWN_KINDS:
+                    raise NotStaged(f"the cluster does not serve {resource_of(manifest).plural}") from None
+                raise
         for gang in {one["metadata"].get("labels", {}).get(_GANG, "") for one in manifests} - {""}:
             self._scene.groups.adopt(gang, [one["metadata"]["name"] for one in manifests if one["kind"] == "Pod"])
 

@@ -55,6 +55,12 @@ def own_cluster(wish: Wish, scheduler: str, *, keep: bool, say: Callable[[str], 
     return made(keep=keep, say=say)
 
 
+def say_what_is_kept(cluster: Cluster, say: Callable[[str], None]) -> None:
+    """Of a cluster that was stopped, if it is made of processes: its files. Others say so themselves."""
+    if isinstance(cluster, LocalCluster) and cluster.keep and cluster.logs():
+        say(f"kept: the files of the cluster, with all logs; when you are done: rm -r {cluster.directory}")
+
+
 def own_subject(cluster: Cluster, scheduler: str, files: Mapping[str, Path]) -> Subject:
     """Who is judged there."""
     chosen, configuration = choose(scheduler)

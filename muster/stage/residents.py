@@ -20,7 +20,8 @@ from muster.subject.dialect import Dialect
 from muster.subject.reference import SCHEDULER, Reference
 from muster.subject.requests import NodeRequest
 
-# How long a pod that found no place may have to wait, with the settings that these are installed with. Seconds.
+# Who can be judged on somebody's cluster, and how long a pod that found no place may have to wait there, with the
+# settings that these are installed with. Seconds.
 _LONGEST_BACKOFF = {"kube-scheduler": 10.0, "volcano": 5.0, "koordinator": 11.0, "koordinator@1.7.0": 11.0}
 
 
@@ -32,17 +33,26 @@ def brings(scheduler: str) -> str:
 
 def spoken_with(scheduler: str, capabilities: Collection[str]) -> tuple[Resource, ...]:
     """The kinds that must be served for these capabilities to be judged."""
-    chosen, configuration = choose(scheduler)
-    nowhere = Path()
-    dialect = chosen(configuration, Workplace(nowhere, nowhere, nowhere, {})).dialect
+    dialect = _dialect(scheduler)
     kinds = list(dialect.recorded)
     if dialect.beside(NodeRequest("any", 1)):
         kinds.append(KOORDINATOR_DEVICE)
     if "queues" in capabilities and dialect.queue_kind is VOLCANO_QUEUE:
         kinds.append(VOLCANO_COMMAND)
-    if {"documents", "jobs"}.intersection(capabilities):
-        kinds += [*dialect.reads, PYTORCH_JOB, MPI_JOB]
     return tuple(dict.fromkeys(kinds))
+
+
+def jobs_spoken_of(scheduler: str, capabilities: Collection[str]) -> tuple[Resource, ...]:
+    """The kinds that some scenarios speak of: where they are not served the others can still be judged."""
+    if not {"documents", "jobs"}.intersection(capabilities):
+        return ()
+    return tuple(dict.fromkeys((*_dialect(scheduler).reads, PYTORCH_JOB, MPI_JOB)))
+
+
+def _dialect(scheduler: str) -> Dialect:
+    chosen, configuration = choose(scheduler)
+    nowhere = Path()
+    return chosen(configuration, Workplace(nowhere, nowhere, nowhere, {})).dialect
 
 
 class Guest(Reference):
@@ -70,7 +80,7 @@ class Resident(Subject):
     @property
     def longest_backoff(self) -> float:
         own_file = self.configuration.endswith((".yaml", ".yml")) or isinstance(self._there, Described)
-        return self._there.longest_backoff if own_file else _LONGEST_BACKOFF.get(self.name, 10.0)
+        return self._there.longest_backoff if own_file else _LONGEST_BACKOFF[self.name]
 
     def settings(self) -> dict[str, str]:
         return {
@@ -106,8 +116,14 @@ def subject_on(cluster: ForeignCluster, scheduler: str, files: Mapping[str, Path
     return guest
 
 
-def check_companions(operator: str, client: str) -> None:
-    """Arena's own command line knows nothing of the fence."""
+def check_companions(scheduler: str, operator: str, client: str) -> None:
+    """Who cannot be judged there, or cannot help there: Arena's own command line knows nothing of the fence."""
+    chosen, _ = choose(scheduler)
+    if not issubclass(chosen, Reference | Described) and chosen.name not in _LONGEST_BACKOFF:
+        raise UsageError(
+            f"{chosen.name} can be judged on a cluster of Muster's own only, for it needs queues or rights that a guest"
+            f" does not have: leave out --context, or judge reference, {', '.join(_LONGEST_BACKOFF)} or mine=FILE there"
+        )
     if client != "muster":
         raise UsageError(f"--client {client} works on a cluster of Muster's own only: leave out --context")
     if operator != "reference":

@@ -47,7 +47,7 @@ class Scene:
         self.api, self.subject, self.chronicle, self.namespace = api, subject, chronicle, namespace
         self.need_operator = need_operator
         self.client = client
-        self.failed = False
+        self.failure: BaseException | None = None  # why the scenario has failed, as soon as it has
         self._nodes: list[str] = []
         self._nodes_are_news = False  # the scheduler may not have seen the newest nodes yet
         self._classes: dict[tuple[int, bool], str] = {}
@@ -77,7 +77,7 @@ class Scene:
     def create(self, manifest: dict[str, Any]) -> None:
         """An object of the subject's own kind."""
         self._let_nodes_be_seen()
-        self.api.create(manifest)
+        self._admit(manifest)
         self.touch()
 
     def change(self, manifest: dict[str, Any]) -> None:
@@ -251,12 +251,14 @@ class Scene:
             raise NotStaged(f"{_SYSTEM} is not ours to put pods into on this cluster")
         if request.system:
             self.chronicle.history.elsewhere[request.name] = _SYSTEM
-        manifest = self.subject.dialect.pod(request, _SYSTEM if request.system else self.namespace)
-        # Admission looks priority classes up in a cache of its own, which may be some milliseconds behind.
+        self._admit(self.subject.dialect.pod(request, _SYSTEM if request.system else self.namespace))
+
+    def _admit(self, manifest: dict[str, Any]) -> None:
+        """Admission looks priority classes up in a cache of its own, which may be some milliseconds behind."""
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_exception(_class_not_seen_yet),
             wait=tenacity.wait_fixed(0.02),
-            stop=tenacity.stop_after_delay(3),
+            stop=tenacity.stop_after_delay(timeouts.API_TRANSIENT),
             reraise=True,
         )
         attempts(self.api.create, manifest)

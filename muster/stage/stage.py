@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import tenacity
@@ -13,19 +13,23 @@ import tenacity
 from muster import assets, timeouts
 from muster.chronicle.chronicle import Chronicle
 from muster.chronicle.history import History
+from muster.chronicle.lifelines import ROLE_LABEL
 from muster.chronicle.recorder import RECORDED, Recorder
+from muster.chronicle.records import Moment
 from muster.cluster.api import Api
 from muster.cluster.clusters import Cluster
 from muster.cluster.connections import Connection
 from muster.cluster.foreign import ForeignCluster
-from muster.cluster.resources import MPI_JOB, NAMESPACE, NODE, POD, PYTORCH_JOB, SERVICE
+from muster.cluster.foreign.inspection import is_served
+from muster.cluster.foreign.rights import served_groups
+from muster.cluster.resources import MPI_JOB, NAMESPACE, NODE, POD, PYTORCH_JOB, SERVICE, Resource
 from muster.commands import on_somebodys, run_command
-from muster.errors import HarnessError
+from muster.errors import HarnessError, NotStaged
 from muster.processes import Process
 from muster.stage.canary import NAME as CANARY_NAMESPACE
 from muster.stage.canary import Canary
 from muster.stage.neighbours import Neighbours
-from muster.stage.own_clusters import Wish, own_cluster, own_subject
+from muster.stage.own_clusters import Wish, own_cluster, own_subject, say_what_is_kept
 from muster.stage.residents import brings, check_companions, subject_on
 from muster.stage.scene import Scene
 from muster.subject import Subject, choose
@@ -56,14 +60,16 @@ class Stage:
         self._choice, self._scheduler = choose(scheduler), scheduler
         self._foreign, self._run, self._wish = foreign, run, own or Wish()
         if foreign:
-            check_companions(operator, client)
+            check_companions(scheduler, operator, client)
         self._operator_kind, self._client_kind = choose_operator(operator), choose_client(client)
         where = on_somebodys(str(foreign.kubeconfig), foreign.context) if foreign else str(self._wish)
         self._command = run_command(scheduler, operator, client, where)
         self._beside = {"operator": operator, "client": client}
         self._keep, self._say = keep, say or (lambda _: None)
+        self.failed = False  # set as soon as a scenario has: only then there is something to keep
         self._scenes = 0
         self._left: list[str] = []
+        self._live: Sequence[Process] = ()  # the scheduler's processes that have bound a canary
         self._saboteur: Process | None = None
         self._neighbours: Neighbours | None = None
         self.cluster: Cluster | None = None
@@ -74,6 +80,7 @@ class Stage:
         try:
             self._start()
         except BaseException:
+            self.failed = not self._foreign  # what did not start has left logs; on somebody's cluster nothing is left
             self.stop()
             raise
 
@@ -82,11 +89,11 @@ class Stage:
         if self._foreign:
             brought = brings(self._scheduler)
             files = assets.ensure(subject_class.assets if brought else (), say=self._say)
-            place = ForeignCluster(self._foreign, run=self._run, scheduler=brought, keep=self._keep, say=self._say)
+            place = ForeignCluster(self._foreign, run=self._run, scheduler=brought, say=self._say)
             self.cluster = place
             self.api: Api = place.start().api
             self.subject: Subject = subject_on(place, self._scheduler, files)
-            self._neighbours = Neighbours(self._foreign, self._could_have_preempted).start()
+            self._neighbours = Neighbours(self._foreign, place.fence, self._could_have_preempted).start()
         else:
             files = assets.ensure(subject_class.assets, say=self._say)
             self.cluster = own_cluster(self._wish, self._scheduler, keep=self._keep, say=self._say)
@@ -114,7 +121,7 @@ class Stage:
         """The scheduler that is claimed to be there really places a pod, before any scenario asks it to."""
         history = self.recorder.open(History(self._own_namespace))
         try:
-            self.canary.sing(history)
+            self._prove_live(history)
         except HarnessError as trouble:
             self.check()
             name = self.subject.dialect.scheduler_name
@@ -122,17 +129,27 @@ class Stage:
                 f"nobody places pods for the scheduler {name!r} there ({trouble}): is {self.subject.name} running, and"
                 " is that the name that it answers to?"
             ) from None
+        if isinstance(self.cluster, ForeignCluster):
+            self.cluster.look_for_limits()
+
+    def _prove_live(self, history: History) -> Moment:
+        """A canary is bound. The first one after a start of the scheduler has to wait for the whole of it."""
+        started = self.subject.processes
+        moment = self.canary.sing(history, timeouts.CANARY if started == self._live else timeouts.COMPONENT_READY)
+        self._live = started
+        return moment
 
     def _could_have_preempted(self, priority: int) -> list[str]:
         """Pods of ours for whose sake one of that priority may just have been asked to go."""
         history = self.recorder.history if hasattr(self, "recorder") else None
         if history is None:
             return []
+        reclaims = self.subject.dialect.queue_kind is not None  # from another queue, whatever the priority
         with history.changed:
             return [
                 life.name
                 for life in history.pods
-                if life.priority > priority
+                if (life.priority > priority or reclaims)
                 and life.gone is None
                 and (life.bound is None or time.monotonic() - life.bound.at < _JUST_NOW)
             ]
@@ -147,11 +164,22 @@ class Stage:
         if self.operator is not None:
             self.operator.check()
 
+    def _undisturbed(self, history: History) -> None:
+        """What a scenario relies on: everything lives, and nobody else's pod takes room on its nodes."""
+        self.check()
+        if self._neighbours is not None:
+            with history.changed:
+                lives = [life for life in history.nodes.values() if life.gone is None]
+                nodes = [life.name for life in lives if ROLE_LABEL not in life.node.metadata.labels]
+            self._neighbours.keep_off(nodes)
+
     def need_operator(self, profile: str) -> Operator:
         """Start the operator when a scenario first speaks of jobs: most never do."""
         if self.operator is not None:
             self.operator.configure(profile)
             return self.operator
+        if self._foreign:
+            self._must_be_served(PYTORCH_JOB, MPI_JOB)
         kind = self._operator_kind
         files = assets.ensure(kind.assets, say=self._say)
         workplace = replace(self.subject.workplace, assets=files)
@@ -163,6 +191,11 @@ class Stage:
         self.operator.profile = profile
         self.operator.start()
         return self.operator
+
+    def _must_be_served(self, *kinds: Resource) -> None:
+        groups = served_groups(self.api)
+        if absent := [kind.plural for kind in kinds if not is_served(self.api, kind, groups)]:
+            raise NotStaged(f"the cluster does not serve {' and '.join(absent)}")
 
     def client(self) -> Client | None:
         """A foreign command line, if one was chosen, ready to be typed at."""
@@ -183,8 +216,8 @@ class Stage:
         history = self.recorder.open(History(namespace, tolerance=tolerance))
         chronicle = Chronicle(
             history,
-            guard=self.check,
-            prove_live=lambda: self.canary.sing(history),
+            guard=lambda: self._undisturbed(history),
+            prove_live=lambda: self._prove_live(history),
             longest_backoff=self.subject.longest_backoff,
             reproduce=f"{self._command} --only {requirement} --keep",
         )
@@ -243,7 +276,9 @@ class Stage:
         if self._saboteur is not None:
             self._saboteur.kill()
         if self.cluster is not None:
+            self.cluster.keep = self._keep and self.failed
             self.cluster.stop()
+            say_what_is_kept(self.cluster, self._say)
             self._left = self.cluster.left if isinstance(self.cluster, ForeignCluster) else []
             self.cluster = None
 

@@ -7,11 +7,10 @@ leaves it to `muster sweep`. Scheduler and control plane are theirs: they are ne
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from muster import assets, timeouts
 from muster.cluster.api import Api
@@ -23,6 +22,7 @@ from muster.cluster.foreign import rights, sweeping
 from muster.cluster.foreign.heartbeats import HOLDER, Heartbeat, holder
 from muster.cluster.foreign.inspection import look_at_namespace
 from muster.cluster.foreign.kubeconfigs import write_single
+from muster.cluster.foreign.namespaces import namespace_manifest
 from muster.errors import HarnessError
 from muster.processes import Janitor
 
@@ -41,14 +41,13 @@ class ForeignCluster:
         *,
         run: str,
         scheduler: str = "",
-        keep: bool = False,
         say: Callable[[str], None] | None = None,
     ) -> None:
         self.fence = Fence(run, scheduler)
         self._companions = Companions()
         self.left: list[str] = []  # what would not go, by name
         self._source = connection
-        self._keep = keep
+        self.keep = False  # said before `stop`, when something there is worth a look
         self._say = say or (lambda _: None)
         self._directory: Path | None = None
         self._heartbeat: Heartbeat | None = None
@@ -74,15 +73,15 @@ class ForeignCluster:
         source = self._source
         fenced = Connection(source.kubeconfig, source.context, self.fence)
         self._api: Api = fenced.api
-        self._binds = not rights.may_everywhere(source.api)
+        self._lacking = rights.missing_everywhere(source.api, groups=rights.served_groups(source.api))
         self._write_kubeconfig()
         write_fence(self.client_kubeconfig("admin"), self.fence)
         self._begun = True
         self.add_namespace(self.fence.token, annotations={HOLDER: holder()})
-        look_at_namespace(self._api, self.fence.token)
         self._heartbeat = Heartbeat(self._api, self.fence.token, self._write_kubeconfig)
         self._heartbeat.begin()
         self.add_namespace(self.fence.home)
+        self.look_for_limits()
         ours = f"{RUN_LABEL}={self.fence.run}"
         os.environ[SCOPE] = self.fence.token  # inherited by whatever we start beside the cluster
         self._companions.start(
@@ -92,13 +91,16 @@ class ForeignCluster:
 
     def add_namespace(self, name: str, annotations: dict[str, str] | None = None) -> None:
         """A namespace of the run, with our rights in it and the account that pods run under."""
-        labels = {"pod-security.kubernetes.io/enforce": "privileged"}  # nothing runs: there is nothing to secure
-        metadata: dict[str, Any] = {"name": name, "labels": labels, "annotations": annotations or {}}
-        self._api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
-        if self._binds:
-            rights.bind_scene(self._api, name)
+        self._api.create(namespace_manifest(name, annotations or {}))
+        if self._lacking:
+            rights.bind_scene(self._api, name, self._lacking[0])
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
         self._api.ensure(account)
+
+    def look_for_limits(self) -> None:
+        """Done once more when a pod was placed: controllers that put limits into new namespaces take their time."""
+        for namespace in (self.fence.token, self.fence.home):
+            look_at_namespace(self._api, namespace)
 
     def stop(self) -> None:
         """Processes first, then everything that carries the run's id; what will not go is named in `left`."""
@@ -108,10 +110,9 @@ class ForeignCluster:
         self._companions.stop()
         if self._directory is None:
             return
-        if self._begun and not self._keep:
+        if self._begun and not self.keep:
             self.left = sweeping.clear(self._source.api, self.fence.run, within=timeouts.CLEARING_AWAY)
-        shutil.rmtree(self._directory, ignore_errors=True)
-        Janitor.current().forget_directory(self._directory)
+        Janitor.current().remove_directory(self._directory)
         self._directory = None
 
     def check(self) -> None:

@@ -31,18 +31,23 @@ def holder() -> str:
     return f"{_machine()}-{os.getpid()}-{_began(os.getpid())}"
 
 
-def is_alive(api: Api, namespace: dict[str, Any], now: datetime.datetime) -> bool:
-    """Whether the run whose first namespace this is still goes on."""
+def sign_of_life(api: Api, namespace: dict[str, Any]) -> str:
+    """What tells that the run whose first namespace this is goes on; empty when nothing does."""
     metadata = namespace["metadata"]
     machine, _, process = (metadata.get("annotations") or {}).get(HOLDER, "").partition("-")
     if machine == _machine():
         pid, _, began = process.partition("-")
-        return bool(pid.isdecimal() and _began(int(pid)) == began)
+        return f"it is process {pid} here" if pid.isdecimal() and _began(int(pid)) == began else ""
     try:
         beat: str = api.get(LEASE, _LEASE, metadata["name"])["spec"]["renewTime"]
-    except ApiRefused:  # none, or not for us to see: it may just have begun
-        beat = metadata["creationTimestamp"]
-    return (now - datetime.datetime.fromisoformat(beat)).total_seconds() < _DEAD_AFTER
+    except ApiRefused as refusal:
+        if refusal.status == 403:  # not for us to see: that says nothing, and what lives must not be swept
+            return "its heartbeat may not be read: have an administrator apply what `muster rbac` prints"
+        if refusal.status != 404:
+            raise
+        beat = metadata["creationTimestamp"]  # no beat yet: it may just have begun
+    silent = (api.now() - datetime.datetime.fromisoformat(beat)).total_seconds()
+    return f"it was heard of {max(silent, 0):.0f} s ago" if silent < _DEAD_AFTER else ""
 
 
 class Heartbeat(threading.Thread):
@@ -70,9 +75,8 @@ class Heartbeat(threading.Thread):
     def stop(self) -> None:
         self._stopping.set()
 
-    @staticmethod
-    def _spec() -> dict[str, Any]:
-        now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    def _spec(self) -> dict[str, Any]:
+        now = self._api.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         return {"holderIdentity": holder(), "leaseDurationSeconds": int(_DEAD_AFTER), "renewTime": now}
 
 

@@ -7,19 +7,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from muster import suite
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.fences import RUN_LABEL, Fence, new_run
 from muster.cluster.foreign import rights
-from muster.cluster.resources import LIMIT_RANGE, NAMESPACE, NODE, POD, RESOURCE_QUOTA, Resource
+from muster.cluster.foreign.namespaces import namespace_manifest
+from muster.cluster.resources import LIMIT_RANGE, POD, RESOURCE_QUOTA, Resource
 from muster.errors import HarnessError, UsageError
 
 OLDEST = (1, 29)
 NEWEST = (1, 37)
-_SCALERS = ("cluster-autoscaler", "karpenter")
+_PAGE = 500  # pods
+_WORTH_KNOWING = {  # by what the names of their pods have in them
+    "cluster-autoscaler": "pods of scenarios wait on purpose, and it may add nodes for them",
+    "karpenter": "pods of scenarios wait on purpose, and it may add nodes for them",
+    "kwok-controller": "should it look after all nodes, it plays with the run's nodes and pods too; "
+    "let it look after its own by a label or an annotation",
+}
 _DEFINED_BY = {  # what an administrator applies where a kind is missing and its own installer is not wanted
     "scheduling.volcano.sh": ("volcano-podgroups", "volcano-queues"),
     "bus.volcano.sh": ("volcano-commands",),
@@ -36,7 +44,6 @@ class Findings:
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     missing: list[rights.Right] = field(default_factory=list)
-    asked: int = 0  # rights
 
     def must_be_sound(self) -> None:
         if self.problems:
@@ -44,15 +51,20 @@ class Findings:
             raise UsageError(self.problems[0] + more)
 
 
-def inspect(api: Api, kinds: Iterable[Resource]) -> Findings:
-    """Look at everything that a run needs; `kinds` are those that the scheduler is spoken to with."""
+def inspect(api: Api, kinds: Iterable[Resource], jobs: Iterable[Resource] = ()) -> Findings:
+    """Look at everything that a run needs; `kinds` are those that the scheduler is spoken to with.
+
+    Without those of `jobs` a run can do much: only what speaks of them is not staged.
+    """
     findings = Findings(version=json.loads(api.read("/version")).get("gitVersion", ""))
     _look_at_version(findings)
-    groups = _served_groups(api)
-    for kind in kinds:
-        _look_for(api, kind, groups, findings)
-    findings.missing = rights.missing(api, groups=frozenset(groups))
-    findings.asked = len(rights.wanted())
+    groups = rights.served_groups(api)
+    needed = list(kinds)
+    findings.problems += [_remedy([kind]) for kind in needed if not is_served(api, kind, groups)]
+    unserved = [kind for kind in jobs if kind not in needed and not is_served(api, kind, groups)]
+    if unserved:
+        findings.warnings.append(f"{_remedy(unserved)}; until then what speaks of them is not staged")
+    findings.missing = rights.missing(api, groups=groups)
     if findings.missing:
         told = ", ".join(map(str, findings.missing[:3])) + (", …" if findings.missing[3:] else "")
         findings.problems.append(
@@ -60,7 +72,7 @@ def inspect(api: Api, kinds: Iterable[Resource]) -> Findings:
         )
         return findings
     _rehearse(api, findings)
-    _look_for_scalers(api, findings)
+    _look_for_others(api, findings)
     return findings
 
 
@@ -75,52 +87,58 @@ def _look_at_version(findings: Findings) -> None:
         findings.warnings.append(f"Kubernetes {findings.version} is newer than what Muster was tried on ({newest})")
 
 
-def _served_groups(api: Api) -> set[str]:
-    answer = json.loads(api.read("/apis"))
-    return {group["name"] for group in answer.get("groups", [])}
+def is_served(api: Api, kind: Resource, groups: frozenset[str]) -> bool:
+    if kind.api_version.partition("/")[0] not in groups:
+        return False
+    try:
+        listed = json.loads(api.read(f"/apis/{kind.api_version}"))
+    except ApiRefused as refusal:
+        if refusal.status != 404:
+            raise
+        return False
+    return any(one["name"] == kind.plural for one in listed.get("resources", []))
 
 
-def _look_for(api: Api, kind: Resource, groups: set[str], findings: Findings) -> None:
-    group = kind.api_version.partition("/")[0]
-    served = False
-    if group in groups:
-        try:
-            listed = json.loads(api.read(f"/apis/{kind.api_version}"))
-            served = any(one["name"] == kind.plural for one in listed.get("resources", []))
-        except ApiRefused as refusal:
-            if refusal.status != 404:
-                raise
-    if not served:
-        files = [str(suite.manifests() / "crds" / f"{name}.yaml") for name in _DEFINED_BY.get(group, ())]
-        how = f", or apply {' and '.join(files)}" if files else ""
-        findings.problems.append(
-            f"the cluster does not serve {kind.plural} of {kind.api_version}: install what brings them{how}"
-        )
+def _remedy(kinds: Sequence[Resource]) -> str:
+    told = ", ".join(f"{kind.plural} of {kind.api_version}" for kind in kinds)
+    names = dict.fromkeys(name for kind in kinds for name in _DEFINED_BY.get(kind.api_version.partition("/")[0], ()))
+    files = [str(suite.manifests() / "crds" / f"{name}.yaml") for name in names]
+    how = f", or apply {' and '.join(files)}" if files else ""
+    return f"the cluster does not serve {told}: install what brings them{how}"
 
 
 def _rehearse(api: Api, findings: Findings) -> None:
     """Admission has its say about a namespace and a node like ours."""
     fence = Fence(new_run())
-    for kind, name in ((NAMESPACE, fence.token), (NODE, "rehearsal")):
-        manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "rehearsal"}}
+    for manifest in (namespace_manifest(fence.token), node):
         try:
             api.rehearse(fence.created(manifest))
         except ApiRefused as refusal:
             if "dry run" in refusal.message:  # a webhook that cannot be asked: the run itself will show it
                 continue
             findings.problems.append(
-                f"the cluster refuses a {kind.kind} of ours: {refusal.message}; "
+                f"the cluster refuses a {manifest['kind']} of ours: {refusal.message}; "
                 f"have its admission let pass what carries the label {RUN_LABEL}"
             )
 
 
-def _look_for_scalers(api: Api, findings: Findings) -> None:
-    names = [one["metadata"]["name"] for one in api.list(POD, limit="500")["items"]]
-    for scaler in _SCALERS:
-        if any(scaler in name for name in names):
-            findings.warnings.append(
-                f"{scaler} runs there: pods of scenarios wait on purpose, and it may add nodes for them"
-            )
+def _look_for_others(api: Api, findings: Findings) -> None:
+    names = [pod["metadata"]["name"] for pod in _pods(api)]
+    for other, why in _WORTH_KNOWING.items():
+        if any(other in name for name in names):
+            findings.warnings.append(f"{other} runs there: {why}")
+
+
+def _pods(api: Api) -> Iterator[dict[str, Any]]:
+    """All of them, page by page."""
+    place: dict[str, str] = {}
+    while True:
+        answer = api.list(POD, limit=str(_PAGE), **place)
+        yield from answer["items"]
+        place = {"continue": answer.get("metadata", {}).get("continue", "")}
+        if not place["continue"]:
+            return
 
 
 def look_at_namespace(api: Api, namespace: str) -> None:

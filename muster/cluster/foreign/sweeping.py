@@ -15,7 +15,7 @@ import tenacity
 
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.fences import RUN_LABEL, Fence, is_run
-from muster.cluster.foreign.heartbeats import is_alive
+from muster.cluster.foreign.heartbeats import sign_of_life
 from muster.cluster.resources import (
     KOORDINATOR_DEVICE,
     LEASE,
@@ -50,8 +50,7 @@ class Remains:
         return next((one for one in self.namespaces if one["metadata"]["name"] == token), None)
 
     def names(self) -> list[str]:
-        told = [f"{kind.kind.lower()} {name}" for kind, name in self.others]
-        return told + [_described(one) for one in self.namespaces]
+        return [_described_thing(*one) for one in self.others] + [_described(one) for one in self.namespaces]
 
 
 def find(api: Api) -> dict[str, Remains]:
@@ -72,33 +71,33 @@ def find(api: Api) -> dict[str, Remains]:
     return found
 
 
-def dead(api: Api, remains: Iterable[Remains], *, older_than: float = 0.0) -> list[Remains]:
-    """Those whose run has ended, so many seconds after they were begun at the earliest."""
-    now = datetime.datetime.now(datetime.UTC)
-    return [
-        one
-        for one in remains
-        if (now - datetime.datetime.fromisoformat(one.oldest)).total_seconds() >= older_than
-        and not (one.first and is_alive(api, one.first, now))
-    ]
+def spared(api: Api, remains: Iterable[Remains], *, older_than: float = 0.0) -> dict[str, str]:
+    """Runs that are left alone, each with the reason: they go on, or were begun less than so many seconds ago."""
+    found: dict[str, str] = {}
+    for one in remains:
+        if reason := one.first and sign_of_life(api, one.first):
+            found[one.run] = reason
+        elif (api.now() - datetime.datetime.fromisoformat(one.oldest)).total_seconds() < older_than:
+            found[one.run] = "it is younger than --older-than"
+    return found
 
 
 def clear(api: Api, run: str, *, within: float, grant: Grant = lambda _: None) -> list[str]:
     """Delete everything of a run; what is still there when the time is over, by name, with the reason if any."""
     granted: set[str] = set()
+    known: list[str] = []  # names
 
     def sweep() -> list[str]:
+        nonlocal known
         try:
-            remains = find(api).get(run)
-            leases = _node_leases(api, run)
-            for lease in leases:
-                api.delete(LEASE, lease, _NODE_LEASES)
-            if remains is None:
-                return [f"lease {lease}" for lease in leases]
-            _delete(api, remains, grant, granted)
-            return remains.names()
-        except MusterError as trouble:
-            return [f"perhaps more of run {run}: {trouble}"]
+            remains, leases = find(api).get(run, Remains(run)), _node_leases(api, run)
+            known = remains.names() + [f"lease {lease}" for lease in leases]
+            known = _delete(api, remains, grant, granted) + [
+                f"lease {lease}" + _refusal(api, api.delete, LEASE, lease, _NODE_LEASES) for lease in leases
+            ]
+        except MusterError as trouble:  # no answer: what was seen last is still there, for all we know
+            return [*known, f"perhaps more of run {run} ({trouble})"]
+        return known
 
     attempts = tenacity.Retrying(
         retry=tenacity.retry_if_result(bool),
@@ -110,21 +109,38 @@ def clear(api: Api, run: str, *, within: float, grant: Grant = lambda _: None) -
     return left
 
 
-def _delete(api: Api, remains: Remains, grant: Grant, granted: set[str]) -> None:
+def _delete(api: Api, remains: Remains, grant: Grant, granted: set[str]) -> list[str]:
+    """Ask each thing by itself to go: one that may not be deleted keeps no other. Their names, and why not."""
+    asked: list[str] = []
     for one in sorted(remains.namespaces, key=lambda one: str(one["metadata"]["name"]), reverse=True):
         namespace = one["metadata"]["name"]
-        if api.list(POD, namespace, limit="1")["items"]:
-            if namespace not in granted:
-                granted.add(namespace)
-                grant(namespace)
-            _delete_pods(api, namespace)
+        refusal = _refusal(api, _delete_pods, api, namespace, grant, granted)
         if "deletionTimestamp" not in one["metadata"]:
-            api.delete(NAMESPACE, namespace)
+            refusal += _refusal(api, api.delete, NAMESPACE, namespace)
+        asked.append(_described(one) + refusal)
     for kind, name in remains.others:
-        api.delete(kind, name, grace=0)
+        asked.append(_described_thing(kind, name) + _refusal(api, api.delete, kind, name, grace=0))
+    return asked
 
 
-def _delete_pods(api: Api, namespace: str) -> None:
+def _refusal(api: Api, delete: Callable[..., None], *what: Any, **how: Any) -> str:
+    """Why it was not done, in brackets; empty when it was."""
+    try:
+        delete(*what, **how)
+    except ApiRefused as refusal:
+        return f" ({refusal.message})"
+    except MusterError as trouble:
+        api.read("/version")  # a webhook that is down may look like a server that is: then this raises
+        return f" ({trouble})"
+    return ""
+
+
+def _delete_pods(api: Api, namespace: str, grant: Grant, granted: set[str]) -> None:
+    if not api.list(POD, namespace, limit="1")["items"]:
+        return
+    if namespace not in granted:
+        granted.add(namespace)
+        grant(namespace)
     try:
         api.delete_all(POD, namespace, gracePeriodSeconds="0")
     except ApiRefused as refusal:
@@ -148,6 +164,10 @@ def _node_leases(api: Api, run: str) -> list[str]:
     except ApiRefused:
         return []  # they belong to their nodes, and go with them
     return [one["metadata"]["name"] for one in items if one["metadata"]["name"].endswith(Fence(run).suffix)]
+
+
+def _described_thing(kind: Resource, name: str) -> str:
+    return f"{kind.kind.lower()} {name}"
 
 
 def _described(namespace: dict[str, Any]) -> str:

@@ -91,8 +91,21 @@ class Engine:
             self._carry(reference, "load", "--quiet", "--input", str(archive))
         return reference
 
+    def made_from(self, node: str, image: str) -> str:
+        """The image that a node was made from, by the name it had then; empty if it is this one, whatever its name."""
+        made = self.run("container", "inspect", "--format", "{{.Image}} {{.Config.Image}}", node)
+        if made.returncode:
+            raise HarnessError(f"the node {node} cannot be looked at: {_last_line(made)}")
+        identity, _, name = made.stdout.strip().partition(" ")
+        return "" if identity == self._identity(image) else name
+
     def _has(self, reference: str) -> bool:
-        return self.run("image", "inspect", "--format", "{{.Id}}", reference).returncode == 0
+        return bool(self._identity(reference))
+
+    def _identity(self, reference: str) -> str:
+        """What Docker calls an image itself; empty if it is not here."""
+        outcome = self.run("image", "inspect", "--format", "{{.Id}}", reference)
+        return "" if outcome.returncode else outcome.stdout.strip()
 
     def _carry(self, reference: str, *arguments: str) -> None:
         outcome = self.run(*arguments, seconds=_CARRY_SECONDS)

@@ -68,12 +68,7 @@ class Kind:
     def _run(self, *words: str) -> str:
         log = self._directory / f"kind-{words[0]}-{words[1]}.log"
         process = Process("kind", [self._program, *words], directory=self._directory, log=log)
-        process.start()
-        try:
-            process.wait()
-        finally:
-            process.kill()
-        if process.exit_code:
+        if process.run_to_end():
             said = process.log_tail(_MANY_LINES)
             raise disk_full(said) or HarnessError(f"`kind {words[0]} {words[1]}` failed:\n{_complaints(said)}")
         return log.read_text()

@@ -7,7 +7,6 @@ the janitor does the same when this process is killed. A plane that lost a part 
 from __future__ import annotations
 
 import errno
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -51,7 +50,7 @@ class LocalCluster:
         say: Callable[[str], None] | None = None,
     ) -> None:
         self.processes: dict[str, Process] = {}
-        self._keep = keep
+        self.keep = keep
         self._feature_gates = dict(feature_gates or {})
         self._runtime_config = tuple(runtime_config)
         self._say = say or (lambda _: None)
@@ -104,10 +103,8 @@ class LocalCluster:
                 self.processes[name].kill()  # nothing of it is needed again: an orderly end would cost a second
         while self._ports:
             self._ports.pop().release()
-        if self._directory is not None and not self._keep:
-            shutil.rmtree(self._directory, ignore_errors=True)
-            if not self._directory.exists():  # otherwise the janitor tries again at our end
-                Janitor.current().forget_directory(self._directory)
+        if self._directory is not None and not self.keep:
+            Janitor.current().remove_directory(self._directory)
 
     def check(self) -> None:
         """Raise a HarnessError that names the component that died. Costs microseconds: ask often."""
@@ -129,7 +126,7 @@ class LocalCluster:
 
     def _prepare_directory(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="muster-"))
-        if not self._keep:
+        if not self.keep:
             Janitor.current().remember_directory(self._directory)
         certificates = self._directory / "certificates"
         certificates.mkdir()
