@@ -1,11 +1,11 @@
 # Needs Python 3.11+, make and git. Everything is written to this checkout and to Muster's cache, nowhere else.
 .POSIX:
-.PHONY: help env assets run test test-report test-subjects lint lint-workflows plane-image test-container kind-image test-kind prove bench clean
+.PHONY: help env assets run test test-report test-subjects lint lint-workflows plane-image test-container kind-image test-kind prove endure bench clean
 
 PYTHON =
 ARGS =
 SUBJECTS = reference kube-scheduler kube-scheduler-gangs scheduler-plugins volcano volcano:preempt volcano:reclaim \
-  koordinator koordinator:preemption-off koordinator@1.7.0 yunikorn
+  koordinator koordinator:preemption-off koordinator@1.7.0 yunikorn kueue kueue:preempt kai
 READY = .venv/.ready
 CACHE = "$${MUSTER_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/muster}"
 RECENT = import sys; sys.exit(sys.version_info < (3, 11))
@@ -24,6 +24,7 @@ help:
 	@echo 'make kind-image  a node image for kind, from package registries alone'
 	@echo 'make test-kind   a real kind cluster; brings an engine along where there is none'
 	@echo 'make prove   run the suite on broken schedulers: every scenario must go red on one of them'
+	@echo 'make endure  kills, bad connections and repetitions, for hours'
 	@echo 'make bench   measurements'
 	@echo 'make clean   remove what the others made here; the cache of binaries stays'
 
@@ -98,8 +99,18 @@ test-subjects: env
 prove: env assets
 	@.venv/bin/python -m tests.prove
 
+# What `make test` does in small, in full: some hours.
+endure: env assets
+	MUSTER_HYPOTHESIS=thorough .venv/bin/python -m pytest tests/test_core_machine.py tests/test_core_brute_force.py -q
+	.venv/bin/python -m bench.chaos kills 200
+	.venv/bin/python -m bench.chaos errors
+	.venv/bin/python -m bench.chaos crowd
+	.venv/bin/python -m bench.foreign audit kills 50
+	.venv/bin/muster run --repeat 20 -k 'PRE or TNT or GNG or JPR or QUE'
+	.venv/bin/muster run --repeat 20 -k 'PRE or TNT or GNG or JPR or QUE' --workers 2
+
 bench: env assets
-	@for measurement in chronicle core scheduler "operator crowd" plane_cycles "report html" "report writing"; do \
+	@for measurement in chronicle core scheduler memory "operator crowd" plane_cycles "report html" "report writing"; do \
 	  .venv/bin/python -m bench.$$measurement || exit 1; \
 	done
 

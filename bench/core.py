@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import statistics
 import time
+from dataclasses import replace
 
-from scheduler.core.actions import Bind
+from bench.figures import spread
+from scheduler.core.actions import Bind, Evict
 from scheduler.core.cluster import Cluster
 from scheduler.core.model import GPU, PODS, Node, Pod, Shape
 from scheduler.core.plan import plan
@@ -25,12 +27,17 @@ def main() -> None:
     for nodes, pods in ((500, 20_000), (5_000, 20_000), (500, 2_000), (5_000, 2_000)):
         taken = [full_plan(nodes, pods) for _ in range(REPEATS)]
         medians[nodes, pods] = statistics.median(taken)
-        print(f"  {pods:>6} pods on {nodes:>5} nodes  {spread(taken)}")
+        print(f"  {pods:>6} pods on {nodes:>5} nodes  {spread(taken, 3)}")
     print(f"  10 x the nodes costs {medians[5_000, 2_000] / medians[500, 2_000]:.1f} x the time (2,000 pods)")
     print("one pod added to a settled cluster (milliseconds: median, min–max)")
     for nodes in (500, 5_000):
         taken = [1000 * seconds for seconds in one_more(nodes)]
-        print(f"  {nodes:>5} nodes, {4 * nodes:>6} pods  {spread(taken)}; the first one {taken[0]:.2f}")
+        print(f"  {nodes:>5} nodes, {4 * nodes:>6} pods  {spread(taken, 3)}; the first one {taken[0]:.2f}")
+    print("room made on a full cluster, one pod each (seconds: median, min–max)")
+    for nodes, pods in ((40, 80), (400, 800)):
+        print(
+            f"  for {pods:>4} pods on {nodes:>4} nodes  {spread([room_made(nodes, pods) for _ in range(REPEATS)], 3)}"
+        )
 
 
 def full_plan(nodes: int, pods: int) -> float:
@@ -42,6 +49,20 @@ def full_plan(nodes: int, pods: int) -> float:
     bound = sum(isinstance(action, Bind) for action in plan(cluster, POLICY))
     taken = time.perf_counter() - began
     assert bound == min(pods, 8 * nodes), bound
+    return taken
+
+
+def room_made(nodes: int, pods: int) -> float:
+    cluster = built(nodes)
+    for number in range(8 * nodes):
+        cluster.set_pod(pod(number, f"node-{number % nodes:05}"))
+    for number in range(pods):
+        cluster.set_pod(replace(pod(8 * nodes + number), priority=100))
+    assert cluster.table
+    began = time.perf_counter()
+    gone = sum(isinstance(action, Evict) for action in plan(cluster, POLICY))
+    taken = time.perf_counter() - began
+    assert gone == pods, gone
     return taken
 
 
@@ -72,10 +93,6 @@ def built(nodes: int) -> Cluster:
 def pod(number: int, node: str = "") -> Pod:
     name = f"pod-{number:07}"
     return Pod(("bench", name), name, ONE_GPU, 0.0, scheduler="muster-scheduler", node=node)
-
-
-def spread(values: list[float]) -> str:
-    return f"{statistics.median(values):.3f}  ({min(values):.3f}–{max(values):.3f})"
 
 
 if __name__ == "__main__":

@@ -42,9 +42,11 @@ class _Change(msgspec.Struct):
 
 
 class Crowd:
-    """Everything in one namespace, created and deleted as fast as the API server takes it."""
+    """Everything in one namespace, created and deleted as fast as the API server takes it; nobody plays nodes."""
 
     def __init__(self, cluster: LocalCluster) -> None:
+        for part in ("player", "kwok"):
+            cluster.processes.pop(part).kill()
         self._access = Access.from_kubeconfig(cluster.client_kubeconfig("admin"))
         self._api = cluster.connection.api
         self._nodes: list[str] = []

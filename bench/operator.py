@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from bench.figures import resident
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import POD, PYTORCH_JOB
 from muster.subject import Workplace
@@ -96,7 +97,7 @@ def crowd(number: int) -> int:
         operator.stop()
     print(f"{len(pods)} pods created directly  {least:6.1f} s  {len(pods) / least:6.0f} pods/s")
     print(f"{len(pods)} pods of {number} jobs       {taken:6.1f} s  {len(pods) / taken:6.0f} pods/s")
-    print(f"ratio {taken / least:.2f}, the operator's memory {memory} MB")
+    print(f"ratio {taken / least:.2f}, the operator's memory {memory:.0f} MiB")
     return 0 if taken <= 2 * least else 1
 
 
@@ -140,12 +141,6 @@ async def seconds(access: Access, namespace: str, wanted: Sequence[Wanted], coun
         taken = time.monotonic() - began
         watching.cancel()
     return taken
-
-
-def resident(pid: int | None) -> int:
-    """MB"""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
 
 
 def main(words: list[str]) -> int:

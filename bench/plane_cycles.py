@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import socket
-import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from bench.figures import resident, spread
 from muster.cluster.local import LocalCluster
 from muster.processes import Janitor
 
@@ -66,15 +66,6 @@ def leftovers(ports: list[int], room: Path) -> list[str]:
                 found.append(f"port {port}: {problem}")
     locks = [line for line in Path("/proc/locks").read_text().splitlines() if line.split()[4] == str(os.getpid())]
     return found + [f"lock {line}" for line in locks]
-
-
-def resident(pid: int | None) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
-
-
-def spread(figures: list[float]) -> str:
-    return f"min {min(figures):.2f}  median {statistics.median(figures):.2f}  max {max(figures):.2f}"
 
 
 if __name__ == "__main__":

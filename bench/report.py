@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.figures import spread
 from tests.report_suite import GREEN, STORY, make_report_suite
 
 SCENARIOS, REPEATS = 120, 5
@@ -94,10 +94,6 @@ def _run(results: Path | None) -> tuple[float, float]:
         if ran.returncode:
             raise SystemExit(ran.stdout[-3000:])
         return taken, float(Path(clock.name).read_text())
-
-
-def spread(values: list[float]) -> str:
-    return f"{statistics.median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
 
 
 @pytest.hookimpl(trylast=True)

@@ -26,8 +26,6 @@ def main(repeats: int) -> None:
     alone, together = f"{PODS} pods", f"{GANGS} gangs of {GANG_SIZE}"
     rates: dict[tuple[str, str], list[float]] = defaultdict(list)
     with LocalCluster() as cluster:
-        for part in ("player", "kwok"):
-            cluster.processes.pop(part).kill()
         crowd = Crowd(cluster)
         crowd.nodes(NODES, GPUS)
         # Volcano first: the definitions that it ships serve the reference scheduler as well.

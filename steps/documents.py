@@ -4,6 +4,7 @@ from pytest_bdd import given, then, when
 
 from muster.chronicle.documents import answer_reads, events_in_order, nobody_else_evicted, preempted_of, victim_told
 from muster.chronicle.jobs import job_is, job_went
+from muster.chronicle.operators import rest_ended
 from muster.cli.typing import typed
 from muster.errors import BehaviourViolated
 from muster.report.attachments import attach
@@ -86,6 +87,12 @@ def a_job_ends(scene: Scene, called: str) -> None:
 @then(sentence('job "{called:Name}" is {state:w}'))
 def the_job_is(scene: Scene, called: str, state: str) -> None:
     scene.chronicle.must(job_is(called, state))
+
+
+@then(sentence('what is left of job "{called:Name}" has ended'))
+def the_rest_has_ended(scene: Scene, called: str) -> None:
+    """Those who lose a peer are ended by the harness: when it is slow, nobody is to blame."""
+    scene.chronicle.staged(rest_ended(called))
 
 
 @then(sentence('job "{called:Name}" went from {first:w} to {second:w} to {third:w}'))

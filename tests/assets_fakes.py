@@ -21,6 +21,7 @@ import pytest
 from muster import assets, suite
 
 ROOT = Path(__file__).resolve().parent.parent
+SOON = 60.0  # seconds, on a machine that is busy with other things
 TOOL = b"#!/bin/sh\necho tool version v1.2.3\n"
 
 # Records each call with its process id; MOOD decides what a build does; a binary is a script that answers --version.
@@ -37,7 +38,7 @@ fail) echo '# example.org/x'; echo 'x.go:1: something does not compile'; exit 1 
 full) echo 'write $WORK/b001/_pkg_.a: no space left on device'; exit 1 ;;
 killed) sleep 600 & echo "$! sleep" >> "$CALLS"; kill -9 $$ ;;
 hang) echo half > "$out"; sleep 600 & echo "$! sleep" >> "$CALLS"; echo building; wait ;;
-slow) sleep 0.7 ;;
+held) while [ ! -e "$CALLS.released" ]; do sleep 0.02; done ;;
 stamp) answer='tool version v0.0.0' ;;
 esac
 case $out in */) outs="${out}tool ${out}tool-helper" ;; *) outs=$out ;; esac
@@ -47,8 +48,8 @@ done
 """
 
 
-def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
-    end = time.monotonic() + seconds
+def until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + SOON
     while not condition():
         assert time.monotonic() < end, "not in time"
         time.sleep(0.01)
@@ -57,7 +58,7 @@ def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
 def runs(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except OSError:  # not there, or gone between opening and reading
         return False
 
 
@@ -93,6 +94,10 @@ class Workshop:
 
     def mood(self, mood: str) -> None:
         self._patch.setenv("MOOD", mood)
+
+    def release(self) -> None:
+        """Whoever builds in the mood `held` goes on."""
+        Path(f"{self.calls}.released").touch()
 
     def offer(self, url: str, content: bytes, member: str = "", binaries: tuple[str, ...] = ("tool",)) -> None:
         """The component.toml with a release file at this address, checksum of this content."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import select
 from pathlib import Path
+
+PATIENCE = 60  # seconds: a guard for busy machines, never the point of a test
 
 
 def gone(pid: int) -> bool:
@@ -10,6 +15,18 @@ def gone(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
         return True
+
+
+def wait_for_end(pid: int) -> None:
+    """Of a process that need not be a child of ours; the kernel tells."""
+    with contextlib.suppress(ProcessLookupError):  # it has ended already
+        descriptor = os.pidfd_open(pid)
+        try:
+            poll = select.poll()
+            poll.register(descriptor, select.POLLIN)
+            assert poll.poll(PATIENCE * 1000), f"process {pid} is still there"
+        finally:
+            os.close(descriptor)
 
 
 def tag_of(pid: int) -> bytes:

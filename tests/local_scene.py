@@ -57,6 +57,10 @@ def phase_is(*phases: str) -> Callable[[str, Object], bool]:
     return lambda event, found: event != "DELETED" and found.get("status", {}).get("phase") in phases
 
 
+def reason_is(reason: str) -> Callable[[str, Object], bool]:
+    return lambda _, found: found["reason"] == reason
+
+
 def is_gone(event: str, _found: Object) -> bool:
     return event == "DELETED"
 

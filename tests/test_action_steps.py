@@ -51,7 +51,7 @@ def runner(copy: Path, tmp_path: Path) -> ActionRunner:
             "actions/cache/save": lambda _: {},
             "actions/upload-artifact": uploaded,
         },
-        environment={"MUSTER_CACHE": str(cache.directory())},
+        environment={"MUSTER_CACHE": str(cache.directory()), "MUSTER_TIMEOUT_SCALE": "5"},
     )
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from muster import assets
 from muster.assets import builds, golang
 from muster.errors import HarnessError
-from tests.assets_fakes import Workshop, runs, until
+from tests.assets_fakes import SOON, Workshop, runs, until
 
 
 @pytest.fixture
@@ -82,26 +83,35 @@ def test_an_interrupted_build_leaves_no_process_and_no_file(workshop: Workshop, 
         assert all(runs(pid) for pid in started)
         assert [file for file in workshop.leftovers() if file.endswith("/tool")] != []  # the half file is there
         os.kill(harness.pid, number)
-        harness.wait(5)
+        harness.wait(SOON)
     until(lambda: not any(runs(pid) for pid in started))
     until(lambda: workshop.leftovers() == [])
 
 
 def test_progress_is_a_percentage_with_the_time_left(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builds, "HEARTBEAT", 0.2)
-    workshop.mood("slow")
-    workshop.ensure()
-    beats = [line for line in workshop.said if line.startswith("tool 1.2.3: building, 0 %, about ")]
-    assert len(beats) >= 2
+    workshop.mood("held")
+    beats: list[str] = []
+
+    def say(line: str) -> None:
+        if line.startswith("tool 1.2.3: building, 0 %, about "):
+            beats.append(line)
+        if len(beats) == 2:
+            workshop.release()
+
+    assets.ensure(["tool"], say=say)
     assert beats[0].endswith(" left … 0:00")
 
 
 def test_two_processes_build_once_and_the_second_says_whom_it_waits_for(workshop: Workshop) -> None:
-    workshop.mood("slow")
+    workshop.mood("held")
     with workshop.other_process() as first:
         until(lambda: workshop.go_calls("build"))
         with workshop.other_process() as second:
-            told, waited = first.communicate()[0].splitlines(), second.communicate()[0].splitlines()
+            assert second.stdout is not None
+            waits = second.stdout.readline()
+            workshop.release()
+            told, waited = first.communicate()[0].splitlines(), [waits.rstrip(), *second.communicate()[0].splitlines()]
     assert (first.returncode, second.returncode) == (0, 0)
     assert len(workshop.go_calls("build")) == 1
     assert waited == [f"tool 1.2.3: waiting for process {first.pid}, which is getting it ready", told[-1]]

@@ -14,7 +14,7 @@ import pytest
 
 from muster.assets import downloads
 from muster.errors import HarnessError, UsageError
-from tests.assets_fakes import TOOL, Workshop, served, until
+from tests.assets_fakes import SOON, TOOL, Workshop, served, until
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_an_interrupted_download_leaves_nothing(workshop: Workshop, server: str,
     with workshop.other_process(stderr=subprocess.DEVNULL) as harness:
         until(lambda: [file for file in workshop.leftovers() if file.endswith("/tool.download")])
         os.kill(harness.pid, number)
-        harness.wait(5)
+        harness.wait(SOON)
     until(lambda: workshop.leftovers() == [])
 
 

@@ -19,6 +19,7 @@ from muster.chronicle.operators import (
     nothing_left,
     nothing_made,
     refused_for,
+    rest_ended,
     told_by_environment,
     warned_of,
     without_group,
@@ -134,6 +135,16 @@ def test_what_is_left_and_what_never_was() -> None:
     assert verdict(nothing_made("train"), tale) is NO, "there was something"
     assert verdict(without_group("train", ever=False), tale) is YES
     assert verdict(without_group("train", ever=True), tale) is OPEN
+
+
+def test_what_is_left_has_ended() -> None:
+    tale = JobTale().job("train").replica("m", "train").replica("v", "train").replica("other-0", "other")
+    tale.run("m", "n").run("v", "n").delete("v")
+    assert verdict(rest_ended("train"), tale) is OPEN
+    tale.end("m", "Failed")
+    assert verdict(rest_ended("train"), tale) is OPEN, "the victim still terminates"
+    tale.gone("v")
+    assert verdict(rest_ended("train"), tale) is YES
 
 
 def test_what_a_group_says() -> None:

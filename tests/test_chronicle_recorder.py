@@ -14,7 +14,9 @@ from muster.chronicle.history import History
 from muster.chronicle.recorder import KindRecorder, Recorder
 from muster.cluster.api import Api
 from muster.cluster.local import LocalCluster
+from muster.cluster.local.readiness import wait_until
 from muster.cluster.resources import POD
+from muster.errors import HarnessError
 from muster.processes import Process
 
 pytestmark = pytest.mark.plane
@@ -118,8 +120,9 @@ def test_an_api_server_restart_is_survived_and_a_loss_is_admitted(cluster: Local
     reborn = Process(old.name, old.argv, directory=old.directory, log=old.log)
     cluster.processes["kube-apiserver"] = reborn
     reborn.start()
+    wait_until(lambda: answers(api), reborn, [reborn])
     for number in range(20):
-        wait_until_created(api, f"after-{number}")
+        api.ensure(pod(f"after-{number}"))
     wait_for(history, lambda: all(history.pod(f"after-{number}") for number in range(20)))
     wait_for(history, lambda: recorded(recorder) == versions(api))
     added = {record.object.metadata.name for record in history.records["Pod"] if record.change == "ADDED"}
@@ -127,15 +130,11 @@ def test_an_api_server_restart_is_survived_and_a_loss_is_admitted(cluster: Local
     recorder.stop()
 
 
-def wait_until_created(api: Api, name: str) -> None:
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            api.ensure(pod(name))
-            return
-        except Exception:
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+def answers(api: Api) -> bool:
+    try:
+        return api.read("/readyz") == b"ok"
+    except HarnessError:
+        return False
 
 
 class Sink(Recorder):

@@ -50,6 +50,11 @@ class Engine:
             self._theirs.sendall(struct.pack(">BxxxL", 1, len(piece)) + piece)
         self._theirs.shutdown(socket.SHUT_RDWR)
 
+    def last_words_are_passed_on(self) -> None:
+        """Until then a cut lifeline would lose them."""
+        self.threads[1].join(SOON)
+        assert not self.threads[1].is_alive()
+
     def end(self) -> None:
         self.lifeline.cut()
         with contextlib.suppress(ProcessLookupError):  # in a container the kernel would do it
@@ -86,6 +91,7 @@ def test_the_one_that_died_is_blamed_and_not_those_that_went_with_it(engine: Eng
     one = part(engine, tmp_path, "etcd", "sleep 600")
     two = part(engine, tmp_path, "kwok", "kill -9 $$")
     assert engine.init.wait(SOON) == 1
+    engine.last_words_are_passed_on()
     engine.lifeline.cut()
     assert [each.name for each in (one, two) if not each.alive] == ["kwok"]
 
@@ -129,8 +135,7 @@ def test_docker_stop_ends_it_as_well(engine: Engine, tmp_path: Path) -> None:
 def test_an_order_after_the_end_is_answered_by_the_end(engine: Engine, tmp_path: Path) -> None:
     engine.init.kill()
     engine.init.wait()
-    for thread in engine.threads[1:]:
-        thread.join()
+    engine.last_words_are_passed_on()
     engine.lifeline.cut()
     late = Part("kwok", ["/bin/true"], directory=tmp_path, lifeline=engine.lifeline)
     late.start()

@@ -18,7 +18,7 @@ from tests.leftovers import carriers
 def test_the_document_of_tainted_nodes(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    environment = {**os.environ, "TMPDIR": str(temporary)}
+    environment = {**os.environ, "TMPDIR": str(temporary), "MUSTER_TIMEOUT_SCALE": "5"}
     command = [sys.executable, "-m", "muster", "demo", "DOC-4", "--fast"]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr

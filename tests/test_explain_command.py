@@ -9,7 +9,7 @@ import pytest
 
 from muster.cli import explain, main
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import POD
+from muster.cluster.resources import NODE, POD
 from tests.local_scene import Watch, bind, mark, node, phase_is, pod
 from tests.test_jobs_usage import KUBECONFIG
 
@@ -55,6 +55,7 @@ def test_why_a_pod_waits(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> Non
         big["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "2"}}
         for manifest in (big, small):
             api.create(manifest)
+        watch.until(NODE, "n1", lambda _, found: not found["spec"].get("taints"))  # new nodes begin with one
         assert main(["explain", "big"]) == 0
         answer = capsys.readouterr().out
         assert answer.startswith("default/big waits: 0/1 nodes are available")

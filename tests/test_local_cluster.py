@@ -16,12 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from bench.figures import resident
 from muster import timeouts
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import NODE, POD
 from muster.errors import HarnessError
-from tests.leftovers import carriers, gone, tag_of
+from tests.leftovers import PATIENCE, carriers, gone, tag_of, wait_for_end
 from tests.local_scene import node
 
 pytestmark = pytest.mark.plane
@@ -42,11 +43,6 @@ def cluster() -> Iterator[LocalCluster]:
 
 def ports_of(cluster: LocalCluster) -> list[int]:
     return [port.number for port in cluster._ports]
-
-
-def resident(pid: int | None) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
 
 
 def assert_gone(pids: list[int], ports: list[int], room: Path) -> None:
@@ -71,7 +67,7 @@ def test_five_times_up_and_down_leaves_nothing(temporary: Path) -> None:
         down = time.monotonic()
         print(f"up in {up - began:.2f} s, down in {down - up:.2f} s")
         assert_gone(pids, ports, temporary)
-        assert down - up < 2
+        assert down - up < PATIENCE  # not for ever; how many seconds it takes is measured by bench.plane_cycles
         now = len(os.listdir("/proc/self/fd"))
         assert descriptors is None or now <= descriptors, "a descriptor is left open"
         descriptors = now
@@ -139,7 +135,7 @@ def test_a_component_that_dies_is_named_at_once_and_the_rest_stops(name: str, te
     pid = cluster.processes[name].pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    assert cluster.processes[name].wait(2)
+    assert cluster.processes[name].wait(PATIENCE)
     with pytest.raises(HarnessError, match=rf"^{name} was ended by SIGKILL\. Its last lines:"):
         cluster.check()
     others[0].pause()
@@ -147,7 +143,7 @@ def test_a_component_that_dies_is_named_at_once_and_the_rest_stops(name: str, te
     began = time.monotonic()
     cluster.stop()
     cluster.stop()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < PATIENCE  # those that are paused are not waited for
     assert_gone(pids, ports, temporary)
 
 
@@ -200,13 +196,10 @@ def test_a_signal_at_any_moment_leaves_nothing(number: signal.Signals, after: fl
     else:
         time.sleep(after)
     parent.send_signal(number)
-    parent.wait(5)
-    deadline = time.monotonic() + 2
-    while left := [*map(str, carriers(b"MUSTER_JANITOR_TAG=" + tag)), *map(str, temporary.iterdir())] or (
-        [] if gone(int(janitor)) else ["the janitor"]
-    ):
-        assert time.monotonic() < deadline, f"left: {left}"
-        time.sleep(0.01)
+    parent.wait(PATIENCE)
+    wait_for_end(int(janitor))
+    assert carriers(b"MUSTER_JANITOR_TAG=" + tag) == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_up_prints_its_kubeconfig_and_ends_clean(temporary: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import pytest
 from muster import assets, timeouts
 from muster.cluster.local import LocalCluster, plane, readiness
 from muster.errors import HarnessError
-from muster.processes import Janitor
+from muster.processes import Janitor, Process
+from tests.leftovers import PATIENCE
 
 Fake = Callable[..., None]
 
@@ -96,7 +98,18 @@ def test_a_temporary_directory_that_cannot_be_used(fake: Fake, monkeypatch: pyte
 
 
 def test_a_component_that_never_gets_ready(fake: Fake, monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
-    fake(kube_apiserver="echo thinking; exec sleep 60")
+    fake(kube_apiserver="echo thinking; exec sleep 600")
+    wait_until = readiness.wait_until
+
+    def impatient(ready: Callable[[], bool], process: Process, involved: Collection[Process]) -> None:
+        """Its time begins when it has said something."""
+        deadline = time.monotonic() + PATIENCE
+        while "thinking" not in process.log_tail(1):
+            assert time.monotonic() < deadline, "it says nothing"
+            time.sleep(0.01)
+        wait_until(ready, process, involved)
+
+    monkeypatch.setattr(plane, "wait_until", impatient)
     monkeypatch.setattr(timeouts, "COMPONENT_READY", 0.3)
     with pytest.raises(
         HarnessError, match=r"(?s)kube-apiserver was not ready after 0 s.*MUSTER_TIMEOUT_SCALE.*thinking"

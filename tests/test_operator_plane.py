@@ -251,6 +251,8 @@ def test_killed_in_the_middle_and_started_again(
             for pod in (f"{name}-master-0", f"{name}-worker-0", f"{name}-worker-1"):
                 watch.until(POD, pod, phase_is("Pending"))
             watch.until(PYTORCH, name, state_is("Created"))
+        submit(api, job("newcomer"))  # the first operator may have made all pods: it is the second that is asked
+        watch.until(PYTORCH, "newcomer", state_is("Created"))
     after = _uids(api)
     assert before.items() <= after.items()
     assert len(after) == 3 * len(jobs)

@@ -59,8 +59,9 @@ def test_a_run_runs_what_the_list_shows(tmp_path: Path) -> None:
     run = suite.muster("run", "--only", "PRE-02,PRE-03", "-m", "must", "-k", "title")
     assert run.returncode == 0
     assert set(suite.verdicts()) == {"PRE-02", "PRE-03"}
-    progress = [line.split()[:4] for line in run.stderr.splitlines()]
-    assert progress == [["PRE-02", "passed", "0.0", "s"], ["PRE-03", "passed", "0.0", "s"]]
+    progress = [line.split()[:4] for line in run.stderr.splitlines() if not line.startswith("...")]
+    assert [words[:2] for words in progress] == [["PRE-02", "passed"], ["PRE-03", "passed"]]
+    assert [words[2:] for words in progress] == [[f"{result['seconds']:.1f}", "s"] for result in suite.results()]
     assert (suite.work / "results" / "latest").resolve().name.endswith("-kube-scheduler")
 
 
@@ -121,3 +122,12 @@ def test_words_need_an_expression() -> None:
     for wrong in ("", "and", "a or", "a b", "(a", "a)", "not"):
         with pytest.raises(UsageError):
             select([behaviour], words=wrong)
+
+
+def test_a_run_that_gives_up_says_so_in_one_sentence(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path)
+    suite.write(feature(scenario("PRE-01", "Given a cluster that is in use", "Then it holds")))
+    run = suite.muster("run")
+    assert run.returncode == 2
+    sentence = "muster: no scenario was run; The cluster is in use by process 7: wait until that has ended."
+    assert run.stderr.splitlines()[-1] == sentence

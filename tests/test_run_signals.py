@@ -56,13 +56,14 @@ def processes_of(suite: ToySuite) -> list[int]:
 def test_an_interrupted_run_cleans_up_and_keeps_what_it_has(
     suite: ToySuite, tmp_path: Path, number: signal.Signals, workers: str
 ) -> None:
+    began = time.monotonic()
     run = suite.start("run", "--workers", workers, "--junit", "junit.xml")
     until(lambda: in_the_middle(suite, int(workers)))
     started = time.monotonic()
     run.send_signal(number)
     out, err = run.communicate(timeout=30)
     assert run.returncode == 2, err
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < max(10, 2 * (started - began))  # s; a busy machine shows at the start
     assert "PRE-01" in out
     assert "interrupted" in out
     assert "2 not run" in out

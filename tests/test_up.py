@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from muster.cli import main
 from muster.cli.typing import typed
 from muster.cluster.api import Api
 from muster.cluster.resources import NODE, POD
+from tests.leftovers import PATIENCE
 from tests.local_scene import Watch, phase_is
 
 BAD = {
@@ -87,12 +89,20 @@ def test_a_job_that_is_submitted_runs(up: subprocess.Popen[str], temporary: Path
 def test_a_part_that_dies_ends_it_with_its_name(up: subprocess.Popen[str], temporary: Path) -> None:
     assert up.stdout is not None
     assert up.stdout.readline().startswith("export KUBECONFIG=")
-    (operator,) = [pid for pid, line in children(up.pid) if b"scheduler.operator" in line]
-    os.kill(operator, signal.SIGKILL)
+    os.kill(child(up.pid, b"scheduler.operator"), signal.SIGKILL)
     _, said = up.communicate(timeout=30)
     assert up.returncode == 2
     assert "muster: the operator reference" in said
     assert list(temporary.iterdir()) == []
+
+
+def child(parent: int, word: bytes) -> int:
+    """The one with that word in its command line, which is empty in the middle of exec."""
+    deadline = time.monotonic() + PATIENCE
+    while len(found := [pid for pid, line in children(parent) if word in line]) != 1:
+        assert time.monotonic() < deadline, f"{len(found)} children with {word!r}"
+        time.sleep(0.01)
+    return found[0]
 
 
 def children(parent: int) -> list[tuple[int, bytes]]:

@@ -29,6 +29,7 @@ CHANGING = (
     (r" +", " "),
 )
 Holds = Callable[[str, dict[str, Any]], bool]
+MEMBERS = ("master-0", "worker-0", "worker-1")  # of the job "medium"
 
 
 def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -79,17 +80,28 @@ def crashed_or_gone(change: str, pod: dict[str, Any]) -> bool:
 
 # What has come about, by the job that was submitted last, before the next command is typed.
 AFTER: dict[str, list[tuple[Resource, str, Holds]]] = {
-    "medium": [(EVENT, "medium", happened("PyTorchJobRunning"))],
+    "medium": [
+        (EVENT, "medium", happened("PyTorchJobRunning")),
+        *((POD, f"medium-{member}", phase_is("Running")) for member in MEMBERS),
+    ],
     "late": [(EVENT, "late-worker-0", happened("FailedScheduling"))],
     "critical": [
         (EVENT, "critical", happened("PyTorchJobRunning")),
         (EVENT, "critical-master-0", happened("Started")),
         (EVENT, "medium", happened("PyTorchJobFailed")),
-        *((POD, f"medium-{member}", crashed_or_gone) for member in ("master-0", "worker-0", "worker-1")),
+        *((POD, f"medium-{member}", crashed_or_gone) for member in MEMBERS),
         (POD, "late-worker-0", phase_is("Running")),
         (EVENT, "late", happened("MPIJobRunning")),
     ],
 }
+
+
+def start_together(api: Api) -> None:
+    """Start times are whole seconds: after the tick of one the youngest would be another, and go for "critical"."""
+    names = [f"medium-{member}" for member in MEMBERS]
+    started = {"status": {"startTime": api.get(POD, names[0], "default")["status"]["startTime"]}}
+    for name in names:
+        api.patch(POD, name, started, namespace="default", subresource="status")
 
 
 @pytest.mark.plane
@@ -100,7 +112,8 @@ def test_the_session_can_be_repeated() -> None:
     try:
         assert running.stdout is not None
         kubeconfig = Path(running.stdout.readline().strip().removeprefix("export KUBECONFIG="))
-        watch = Watch(Api.connect(kubeconfig))
+        api = Api.connect(kubeconfig)
+        watch = Watch(api)
         for block in SESSION:
             command, _, wanted = block.partition("\n")
             seen = typed(command, kubeconfig)
@@ -112,6 +125,8 @@ def test_the_session_can_be_repeated() -> None:
             if name := re.search(r"--name=(\w+)", command):
                 for resource, of, holds in AFTER[name[1]]:
                     watch.until(resource, of, holds)
+                if name[1] == "medium":
+                    start_together(api)
     finally:
         running.send_signal(signal.SIGINT)
         running.wait(60)

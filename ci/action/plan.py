@@ -14,9 +14,9 @@ import sys
 from collections.abc import Sequence
 
 from muster import subject, suite
-from muster.assets import CONTROL_PLANE, cache
+from muster.assets import cache
 from muster.assets.catalogue import component_of
-from muster.cli.judging import PLANES
+from muster.cli.judging import binaries
 from muster.errors import MusterError
 
 KEPT = ("bin", "allure", "node")  # of the cache: what Go leaves there takes gigabytes and is needed once
@@ -26,7 +26,7 @@ def main() -> int:
     scheduler, cluster = os.environ["SCHEDULER"], os.environ["CLUSTER"]
     try:
         chosen = subject.choose(scheduler)[0]
-        names = list(dict.fromkeys((*PLANES.get(cluster, CONTROL_PLANE), *chosen.assets)))
+        names = list(dict.fromkeys(binaries(cluster, chosen)))
     except MusterError as problem:
         sys.stderr.write(f"::error title=Muster::{_one_line(str(problem))}\n")
         return problem.exit_code

@@ -62,8 +62,7 @@ def outside(command: Sequence[str]) -> int:
             _say(f"put back: {setting}")
         machine.remove_cgroups(directory.name)
         machine.remove_mount_points(absent)
-        shutil.rmtree(directory, ignore_errors=True)
-        Janitor.current().forget_directory(directory)
+        Janitor.current().remove_directory(directory)
 
 
 def _supervised(argv: Sequence[str], environment: Mapping[str, str]) -> int:

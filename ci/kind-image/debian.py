@@ -51,12 +51,7 @@ def unpack_root(into: Path, work: Path, say: Callable[[str], None]) -> None:
 def perform(name: str, argv: Sequence[str | Path], work: Path, env: Mapping[str, str] | None = None) -> None:
     """Run a program to its end; what it says is kept, and shown when it fails. It never outlives us."""
     process = Process(name, argv, directory=work, log=work / f"{name}.log", env=env)
-    process.start()
-    try:
-        process.wait()
-    finally:
-        process.kill()
-    if process.exit_code:
+    if process.run_to_end():
         raise HarnessError(f"{name} {process.how_it_ended()}; its last words:\n{process.log_tail(_LAST_LINES)}")
 
 

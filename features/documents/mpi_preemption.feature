@@ -66,6 +66,7 @@ Feature: Medium and critical MPI training on one GPU
     And the events about "medium-worker-0" are "Scheduled", "Pulled", "Created", "Started", "Preempted", "Killing", in this order
     # 5: the medium job has failed, and its launcher is all that is left of it
     And job "medium" is Failed
+    And what is left of job "medium" has ended
     When a person types:
       """
       muster get medium

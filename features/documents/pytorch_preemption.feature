@@ -93,6 +93,7 @@ Feature: Medium and critical PyTorch training on a full cluster
     And "pytorch-priority-critical-master-0" runs in the place of one of "pytorch-priority-medium-master-0", "pytorch-priority-medium-worker-0", "pytorch-priority-medium-worker-1"
     # 7: and the medium job has failed
     And job "pytorch-priority-medium" is Failed
+    And what is left of job "pytorch-priority-medium" has ended
     When a person types:
       """
       muster get pytorch-priority-medium

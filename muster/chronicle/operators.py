@@ -162,6 +162,17 @@ def nothing_left(job: str) -> Question:
     return Question(f"nothing of job {job} left", ask)
 
 
+def rest_ended(job: str) -> Question:
+    """Whoever of the job is still there has ended, after a loss that its processes do not survive."""
+
+    def ask(history: History) -> Answer:
+        left = [life for name in made_for(history, job, "Pod") if (life := history.pod(name))]
+        at_work = [life.name for life in left if life.ended is None]
+        return Answer(Verdict.OPEN if at_work else Verdict.YES, f"at work: {', '.join(at_work) or 'nobody'}")
+
+    return Question(f"an end of all that is left of job {job}", ask)
+
+
 def warned_of(job: str, word: str) -> Question:
     """A warning about the job contains this word, in whatever letters."""
 

@@ -15,7 +15,7 @@ from muster.chronicle.questions import Answer, Fact, Question, Verdict, always
 from muster.chronicle.records import Moment
 
 BY_SCHEDULER = "PreemptionByScheduler"
-_BY_KUEUE, _FOR_OTHERS = "WorkloadEvicted", "Preempted to accommodate"  # it marks its victims in a way of its own
+_BY_KUEUE, _FOR_OTHERS = "WorkloadEvictedDueToPreempted", "Preempted to accommodate"  # it has a mark of its own
 
 
 def victims(history: History) -> list[PodLife]:
