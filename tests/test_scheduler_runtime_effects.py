@@ -15,10 +15,12 @@ from scheduler.client import ADDED, Access, ApiError, Client
 from scheduler.core.actions import Bind, Evict, Nominate, Report, SetGroupPhase
 from scheduler.core.model import Counts, Group, Pod
 from scheduler.runtime import effects as effects_module
+from scheduler.runtime import queues as queues_module
 from scheduler.runtime.effects import Effects
 from scheduler.runtime.events import Events
 from scheduler.runtime.metrics import Metrics
-from scheduler.runtime.objects import ApiPod, Custom
+from scheduler.runtime.objects import ApiPod, Command, Custom
+from scheduler.runtime.queues import QueueKeeper
 from scheduler.runtime.world import World
 
 
@@ -202,3 +204,24 @@ def test_what_a_pod_says_already_is_not_said_again() -> None:
         assert len(scene.wire.asked) == 1
 
     play(story)
+
+
+def test_a_command_that_meets_a_conflict_is_obeyed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queues_module, "_AFTER_TROUBLE", 0.001)
+    command = {"metadata": {"name": "close"}, "action": "CloseQueue", "target": {"kind": "Queue", "name": "q"}}
+
+    async def story(scene: Scene) -> None:
+        scene.world.saw_queue(ADDED, msgspec.convert({"metadata": {"name": "q"}}, Custom))
+        keeper = QueueKeeper(scene.wire, scene.world)
+        keeper._saw(ADDED, msgspec.convert(command, Command))
+        keeping = asyncio.create_task(keeper.run())
+        async with asyncio.timeout(10):
+            while len(scene.wire.asked) < 3:
+                await asyncio.sleep(0)
+        keeping.cancel()
+        closed = {"status": {"state": "Closed"}}
+        told = [(method, body) for method, _, body in scene.wire.asked]
+        assert told[:2] == [("PATCH", closed), ("PATCH", closed)]
+        assert told[2][0] == "DELETE"
+
+    play(story, refusal(409))

@@ -62,6 +62,8 @@ class QueueKeeper:
             try:
                 await self._obey(self._commands[0])
             except ApiError as refusal:  # for good: it must not stand in the way of the others
+                if refusal.is_conflict:  # not for good, and nobody tells of the command again
+                    raise
                 _log.warning("command %s: %s", "/".join(self._commands[0].metadata.key), refusal)
             self._commands.popleft()
 
@@ -77,7 +79,7 @@ class QueueKeeper:
         try:
             await self._client.delete(f"{_COMMANDS}/namespaces/{namespace}/commands/{called}", uid=command.metadata.uid)
         except ApiError as refusal:
-            if not refusal.is_missing:
+            if not (refusal.is_missing or refusal.is_conflict):  # a conflict: there is a namesake by now
                 raise
 
     async def _keep(self) -> None:
