@@ -106,6 +106,21 @@ def test_what_could_not_be_removed_is_tried_again_at_the_end(tmp_path: Path) -> 
         time.sleep(0.01)
 
 
+def test_whoever_is_killed_the_moment_a_directory_is_made_leaves_none(tmp_path: Path) -> None:
+    code = (
+        "import os, pathlib, signal; from muster.processes import Janitor\n"
+        "janitor, mkdir = Janitor.current(), pathlib.Path.mkdir\n"
+        "def killed(*given, **how): mkdir(*given, **how); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "pathlib.Path.mkdir = killed\n"
+        "print(janitor.pid, flush=True); janitor.make_directory('muster-')"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    wait_for_end(int(ended.stdout))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_forked_copy_does_not_keep_the_janitor_waiting(tmp_path: Path) -> None:
     code = (
         "import os, sys, time, pathlib; from muster.processes import Janitor\n"

@@ -8,7 +8,6 @@ testcontainers' own janitor (Ryuk) sees to that, and comes from the same registr
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -78,9 +77,7 @@ class K3sCluster(LocalCluster):
         return assets.ensure(("kwok",), say=self._say)
 
     def _prepare_directory(self) -> None:
-        self._directory = Path(tempfile.mkdtemp(prefix="muster-"))
-        if not self.keep:
-            Janitor.current().remember_directory(self._directory)
+        self._directory = Janitor.current().make_directory("muster-", keep=self.keep)
         self._ports = [Port()]
 
     def _start_processes(self, binaries: Mapping[str, Path]) -> None:

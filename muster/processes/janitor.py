@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -66,6 +67,14 @@ class Janitor:
     def tagged(self, env: Mapping[str, str]) -> dict[str, str]:
         """The environment of a child that must not outlive us."""
         return {**env, TAG: self.tag}
+
+    def make_directory(self, prefix: str, *, keep: bool = False) -> Path:
+        """A private one for temporary files. The helper knows of it before it is there, unless it is to be kept."""
+        path = Path(tempfile.gettempdir()).absolute() / f"{prefix}{secrets.token_hex(8)}"
+        if not keep:
+            self.remember_directory(path)
+        path.mkdir(mode=0o700)
+        return path
 
     def remember_directory(self, path: Path) -> None:
         self._tell("dir", str(path))

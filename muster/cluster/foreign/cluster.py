@@ -7,7 +7,6 @@ leaves it to `muster sweep`. Scheduler and control plane are theirs: they are ne
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -68,8 +67,7 @@ class ForeignCluster:
 
     def _start(self) -> Connection:
         binaries = assets.ensure(("kwok",), say=self._say)
-        self._directory = Path(tempfile.mkdtemp(prefix="muster-"))
-        Janitor.current().remember_directory(self._directory)
+        self._directory = Janitor.current().make_directory("muster-")
         source = self._source
         fenced = Connection(source.kubeconfig, source.context, self.fence)
         self._api: Api = fenced.api

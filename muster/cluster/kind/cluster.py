@@ -7,7 +7,6 @@ Its own scheduler stands aside when another one is judged, for pods that name no
 from __future__ import annotations
 
 import secrets
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -77,9 +76,7 @@ class KindCluster:
             raise
 
     def _start(self, kind: Path, kwok: Path) -> Connection:
-        self._directory = Path(tempfile.mkdtemp(prefix="muster-"))
-        if not self.keep:
-            Janitor.current().remember_directory(self._directory)
+        self._directory = Janitor.current().make_directory("muster-", keep=self.keep)
         name = REUSED if self._reuse else f"muster-{secrets.token_hex(3)}"
         made = Kind(name, kind, self._engine, self._directory, self._say)
         if self._reuse and made.exists():

@@ -125,9 +125,7 @@ class LocalCluster:
         return assets.ensure(BINARIES, say=self._say)
 
     def _prepare_directory(self) -> None:
-        self._directory = Path(tempfile.mkdtemp(prefix="muster-"))
-        if not self.keep:
-            Janitor.current().remember_directory(self._directory)
+        self._directory = Janitor.current().make_directory("muster-", keep=self.keep)
         certificates = self._directory / "certificates"
         certificates.mkdir()
         authority = Authority(certificates)
