@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.leftovers import carriers
+from tests.assets_fakes import until
+from tests.leftovers import PATIENCE, carriers
 from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 DEMO = ("demo", "DOC-1", "--fast", "--scheduler", "kube-scheduler")
@@ -72,10 +73,12 @@ def test_ctrl_c_ends_it_and_cleans_up(suite: ToySuite, tmp_path: Path) -> None:
     assert run.stdout is not None
     while "nothing happens" not in run.stdout.readline():
         assert run.poll() is None
+    until(Path(f"{left}.started").exists)
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=PATIENCE)
     assert run.returncode == 2, said
     assert said.endswith("stopping\n")
+    assert left.exists()
     assert list(carriers(b"MUSTER_SUITE=" + bytes(suite.root))) == []
 
 

@@ -57,10 +57,12 @@ def _(violated_at_the_end): ...
 def _(): pytest.exit("The cluster is in use by process 7: wait until that has ended.", returncode=2)
 @when("nothing happens")
 def _(): ...
-@when(parsers.parse("it takes {seconds:f} s"))
-def _(seconds):
+@when(parsers.parse("it takes until there is a file {path}"))
+def _(path):
     with waiting('"urgent" to run'):
-        threading.Event().wait(seconds)
+        end = time.monotonic() + 60
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.02)
 @when("the worker dies")
 def _():
     os.kill(os.getpid(), signal.SIGKILL)
@@ -88,8 +90,8 @@ def _(request):
         raise BehaviourViolated("wanted   steady\\nseen     flapping")
 @then(parsers.parse("it leaves the file {path} when cleaned up"))
 def _(path):
-    open(path + ".started", "a").write(f"{os.getpid()}\\n")
     try:
+        open(path + ".started", "a").write(f"{os.getpid()}\\n")
         threading.Event().wait(60)
     finally:
         open(path, "a").write(f"{os.getpid()}\\n")
@@ -131,7 +133,7 @@ class ToySuite:
         return self
 
     def environment(self, **more: str) -> dict[str, str]:
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "MUSTER_"))}
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "MUSTER_", "GITHUB_"))}
         return inherited | {"MUSTER_SUITE": str(self.root), "PYTHONPATH": str(CHECKOUT), "COLUMNS": "200", **more}
 
     def start(self, *arguments: str, **more: str) -> "subprocess.Popen[str]":

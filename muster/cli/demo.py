@@ -96,6 +96,7 @@ def _play(scheduler: str, behaviour: Behaviour, show: Show, directory: Path, *, 
                 for number in _SIGNALS:  # an impatient second ctrl-C must not leave half of it behind
                     signal.signal(number, signal.SIG_IGN)
                 interrupted = True
+                audience.leave()
                 _say("\nstopping")
     return EXIT_HARNESS_BROKE if interrupted else _concluded(behaviour, show, directory, pytest.complaint())
 

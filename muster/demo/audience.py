@@ -41,6 +41,12 @@ class Audience:
     def go_on(self) -> None:
         self._say(GoOn())
 
+    def leave(self) -> None:
+        """Nothing is said any more: a performance that waits for a word, or tells more, ends at once."""
+        if self._performer is not None:
+            with suppress(OSError):  # it has ended
+                self._performer.shutdown(socket.SHUT_RDWR)  # closing it would not wake the thread that receives
+
     def look(self, command: str) -> str:
         """What this command says now, on the cluster of the performance; empty when that has just ended."""
         self._say(Look(command))
