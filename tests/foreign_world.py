@@ -22,6 +22,8 @@ import yaml
 
 from muster import assets, suite
 from muster.cluster.api import Api
+from muster.cluster.connections import Connection
+from muster.cluster.foreign import rights
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import (
     NAMESPACE,
@@ -100,7 +102,7 @@ class World:
         self.scheduler.start()
         watch = Watch(self.api)
         for manifest in people():
-            self.api.create(manifest)
+            self.api.ensure(manifest)
         for number in (1, 2):
             seen(watch, "Pod", f"theirs-{number}", lambda pod: pod.get("status", {}).get("phase") == "Running")
         self._limit_the_tenant()
@@ -138,6 +140,16 @@ class World:
             "current-context": "there",
         }
         self.kubeconfig.write_text(json.dumps(document))
+        self._know_the_guest(Connection(self.kubeconfig).api)
+
+    def _know_the_guest(self, guest: Api) -> None:
+        """The API server learns of roles and bindings from watches: ask until it has."""
+        known = tenacity.Retrying(
+            retry=tenacity.retry_if_result(bool),
+            wait=tenacity.wait_fixed(0.1),
+            stop=tenacity.stop_after_delay(PATIENCE),
+        )
+        known(rights.missing, guest, groups=rights.served_groups(guest))
 
     def run(self, *words: str, cwd: Path | None = None) -> subprocess.Popen[str]:
         """`muster run` there, as the guest."""
@@ -222,8 +234,9 @@ def people() -> list[dict[str, Any]]:
     limits = {"limits": {"nvidia.com/gpu": "2"}}
     spec = {"priorityClassName": "medium", "containers": [{"name": "main", "image": "theirs", "resources": limits}]}
     pods = [_object("v1", "Pod", f"theirs-{n}", "team-a", labels={"tenant": "yes"}, spec=spec) for n in (1, 2)]
-    guest = _object("v1", "ServiceAccount", "guest", "team-a")
-    return [_object("v1", "Namespace", "team-a"), guest, *nodes, *classes, queue, group, *pods]
+    # The controller-manager makes the default one, too; a pod that comes before it is refused.
+    accounts = [_object("v1", "ServiceAccount", name, "team-a") for name in ("guest", "default")]
+    return [_object("v1", "Namespace", "team-a"), *accounts, *nodes, *classes, queue, group, *pods]
 
 
 _MUSTER = [sys.executable, "-c", "import sys; from muster.cli import main; sys.exit(main())"]

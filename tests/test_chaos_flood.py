@@ -31,7 +31,7 @@ class Listener:
 
 
 def test_a_word_that_keeps_changing_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effects, "_FIRST_SILENCE", 0.05)
+    monkeypatch.setattr(effects, "_FIRST_SILENCE", 0.5)  # a stall that is longer would end it
     heard = asyncio.run(_tell([f"{number} of 200 pods exist" for number in range(200)]))
     assert heard[0] == "0 of 200 pods exist"
     assert heard[-1] == "199 of 200 pods exist"

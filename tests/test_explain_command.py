@@ -34,10 +34,9 @@ def test_without_a_kubeconfig_the_sentence_names_it(
 def test_a_dead_server_is_the_harness_trouble(capsys: Output, tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-    file = tmp_path / "kubeconfig"
-    file.write_text(KUBECONFIG.format(port=port))
-    assert main(["explain", "p", "--kubeconfig", str(file)]) == 2
+        file = tmp_path / "kubeconfig"
+        file.write_text(KUBECONFIG.format(port=unused.getsockname()[1]))
+        assert main(["explain", "p", "--kubeconfig", str(file)]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert "does not answer" in err

@@ -14,10 +14,12 @@ import yaml
 from muster.cli import main
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import DEFINITION, EVENT, POD, PRIORITY_CLASS
+from muster.cluster.resources import DEFINITION, EVENT, NODE, POD, PRIORITY_CLASS
 from muster.jobs import submissions
 from muster.jobs.kinds import MPI, PYTORCH, discover
+from muster.jobs.nodes import address_of
 from muster.jobs.objects import CONFIG_MAP, DEPLOYMENT, SERVICE
+from tests.leftovers import PATIENCE
 from tests.local_scene import Watch, bind, is_gone, node, phase_is, reason_is
 
 pytestmark = pytest.mark.plane
@@ -107,7 +109,7 @@ def served(cluster: LocalCluster) -> None:
     attempts = tenacity.Retrying(
         retry=tenacity.retry_if_not_result(lambda ready: ready),
         wait=tenacity.wait_fixed(0.05),
-        stop=tenacity.stop_after_delay(20),
+        stop=tenacity.stop_after_delay(PATIENCE),
     )  # discovery follows Established after some milliseconds, and no event tells when
     attempts(lambda: _answers(api))
     for name, value in (("medium", 1_000_000), ("critical", 1_100_000)):
@@ -177,6 +179,7 @@ def test_a_job_from_submission_to_deletion(muster: Muster, api: Api) -> None:
     for number, name in enumerate(pods, start=1):
         bind(api, name, f"n{number}")
         watch.until(POD, name, phase_is("Running"))
+    watch.until(NODE, "n1", lambda _, found: bool(address_of(found)))  # pods run on a node that has none yet
     set_condition(api, "big", "Running")
     code, out, _ = muster("get", "big", "-o", "json")
     seen = json.loads(out)

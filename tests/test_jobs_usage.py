@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -97,15 +98,15 @@ def test_no_kubeconfig(
 
 
 @pytest.fixture
-def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, int]:
-    """A kubeconfig, and the port where nobody listens."""
+def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, int]]:
+    """A kubeconfig, and the port where nobody listens: it is held, so that nobody else can."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    file = tmp_path / "kubeconfig"
-    file.write_text(KUBECONFIG.format(port=port))
-    monkeypatch.setenv("KUBECONFIG", str(file))
-    return file, port
+        file = tmp_path / "kubeconfig"
+        file.write_text(KUBECONFIG.format(port=port))
+        monkeypatch.setenv("KUBECONFIG", str(file))
+        yield file, port
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from muster import assets, suite
+from muster import assets, suite, timeouts
 from muster.cluster.kind import KindCluster
 from muster.cluster.kind.views import ScenarioView
 from muster.cluster.local import LocalCluster
@@ -19,6 +19,7 @@ from muster.cluster.resources import NAMESPACE, NODE, POD, VOLCANO_QUEUE
 from muster.errors import HarnessError
 from muster.subject.definitions import define
 from tests.kind_fakes import Fakes
+from tests.leftovers import PATIENCE
 from tests.local_scene import node
 
 pytestmark = pytest.mark.plane
@@ -34,6 +35,7 @@ def plane() -> Iterator[LocalCluster]:
 
 @pytest.fixture
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plane: LocalCluster) -> Fakes:
+    monkeypatch.setattr(timeouts, "CLEARING_AWAY", PATIENCE)  # a namespace takes its time on a busy machine
     kwok = assets.ensure(("kwok",), say=print)["kwok"]  # the real one is needed
     fakes = Fakes(tmp_path, monkeypatch)
     fakes.set("MUSTER_ASSET_KWOK", str(kwok))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import signal
 import socket
 import ssl
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -85,7 +87,8 @@ def test_its_directory_is_private_and_its_servers_are_on_loopback_only(cluster: 
     inodes = set()
     for process in cluster.processes.values():
         for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
-            inodes.add(os.readlink(descriptor))
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile, so that nobody listens there
+                inodes.add(os.readlink(descriptor))
     listening = 0
     for family, loopback in (("tcp", "0100007F"), ("tcp6", "00000000000000000000000001000000")):
         for line in Path(f"/proc/net/{family}").read_text().splitlines()[1:]:
@@ -120,10 +123,12 @@ def test_versions_and_logs_are_there_for_the_report(cluster: LocalCluster) -> No
 
 
 def test_asking_whether_all_is_well_is_cheap(cluster: LocalCluster) -> None:
-    began = time.monotonic()
+    took = []
     for _ in range(1000):
+        began = time.monotonic()
         cluster.check()
-    assert (time.monotonic() - began) / 1000 < 0.001
+        took.append(time.monotonic() - began)
+    assert statistics.median(took) < 0.001  # not the mean: a busy machine may stop us for a second
 
 
 @pytest.mark.parametrize("name", ["etcd", "kwok"])
@@ -214,7 +219,7 @@ def test_up_prints_its_kubeconfig_and_ends_clean(temporary: Path) -> None:
     nodes = Api.connect(Path(kubeconfig)).list(NODE)["items"]
     assert [one["status"]["allocatable"]["nvidia.com/gpu"] for one in nodes] == ["8", "8"]
     up.send_signal(signal.SIGINT)
-    _, said = up.communicate(timeout=10)
+    _, said = up.communicate(timeout=PATIENCE)
     assert up.returncode == 0
     assert "everything is gone" in said
     assert not list(temporary.iterdir())

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from muster.cluster.api import Api
+from muster.cluster.api import Api, ApiRefused
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import EVENT, NODE, POD
+from tests.leftovers import PATIENCE
 from tests.local_scene import Watch, bind, is_gone, mark, node, phase_is, pod
 
 pytestmark = pytest.mark.plane
-SLACK = 1.5  # seconds that a busy machine may add
+SLACK = 20.0  # seconds that a busy machine may add; what would go wrong here takes 30 or more
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,15 @@ def is_schedulable(_event: str, found: dict[str, Any]) -> bool:
 
 def is_leaving(_event: str, found: dict[str, Any]) -> bool:
     return "muster.dev/gone-at" in found["metadata"].get("annotations", {})
+
+
+def touch(api: Api, name: str) -> None:
+    """A change that means nothing, to a pod that on a busy machine may be gone by now."""
+    try:
+        mark(api, name, touched="yes")
+    except ApiRefused as refusal:
+        if refusal.status != 404:
+            raise
 
 
 def run_pod(api: Api, watch: Watch, manifest: dict[str, Any], where: str = "n") -> float:
@@ -130,13 +140,12 @@ def test_a_pod_ends_after_its_declared_time_whatever_happens_to_it_meanwhile(
     name = f"timed-{ends_with or 0}"
     marks = {"runs_for": "800ms"} | ({"ends_with": ends_with} if ends_with else {})
     before = time.monotonic()
-    ran = run_pod(api, watch, pod(name, **marks))
-    for touch in range(4):  # every change makes KWOK match again: the end must not move
+    run_pod(api, watch, pod(name, **marks))
+    while api.get(POD, name, "default")["status"]["phase"] == "Running":
+        assert time.monotonic() - before < PATIENCE, "it never ends"
         time.sleep(0.15)
-        mark(api, name, touched=str(touch))
-    ended = watch.until(POD, name, phase_is(phase))
-    assert ended - before >= 0.8  # from before its start: of that the watch may tell late
-    assert ended - ran < 0.8 + SLACK
+        mark(api, name, touched=str(time.monotonic()))  # every change makes KWOK match again: the end must not move
+    assert watch.until(POD, name, phase_is(phase)) - before >= 0.8  # of its start the watch may tell late
     status = api.get(POD, name, "default")["status"]
     assert status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == int(ends_with or 0)
 
@@ -151,11 +160,11 @@ def test_a_deleted_pod_keeps_its_place_for_its_termination_time(
     api.delete(POD, name, "default")
     if seconds >= 1:  # a shorter one may be over before it is touched
         watch.until(POD, name, is_leaving)
-        mark(api, name, touched="yes")
+        touch(api, name)
     took = watch.until(POD, name, is_gone) - began
     killing = watch.until(EVENT, name, lambda _, found: found["reason"] == "Killing") - began
     assert seconds <= took < seconds + SLACK
-    assert killing < SLACK
+    assert killing < took or seconds < 1  # a short one may be over before the event is there
     print(f"gone after {took * 1000:.0f} ms, Killing after {killing * 1000:.0f} ms")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,11 +15,12 @@ import pytest
 
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import POD, VOLCANO_GROUP, Resource
+from muster.cluster.resources import EVENT, POD, VOLCANO_GROUP, Resource
 from muster.subject.definitions import define
 from scheduler.operator.names import suffix
 from scheduler.operator.objects import Job
-from tests.local_scene import Object, Watch, bind, is_gone, mark, node, phase_is
+from tests.leftovers import PATIENCE
+from tests.local_scene import Object, Watch, bind, is_gone, mark, node, phase_is, reason_is
 
 pytestmark = pytest.mark.plane
 
@@ -34,12 +34,7 @@ SERVICE = Resource("v1", "Service", "services")
 class JobWatch(Watch):
     """Jobs, their groups and services as well."""
 
-    def __init__(self, api: Api) -> None:
-        super().__init__(api)
-        for resource in (PYTORCH, MPI, VOLCANO_GROUP, SERVICE):
-            version = api.list(resource)["metadata"]["resourceVersion"]
-            stream = api.stream(resource.path(), {"watch": "1", "resourceVersion": version}, idle=600)
-            threading.Thread(target=self._follow, args=(resource, stream), daemon=True).start()
+    kinds = (*Watch.kinds, PYTORCH, MPI, VOLCANO_GROUP, SERVICE)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +65,7 @@ def operator(cluster: LocalCluster, log: Path, *flags: str) -> Iterator[subproce
         yield process
     finally:
         process.terminate()
-        assert process.wait(10) == 0, log.read_text()
+        assert process.wait(PATIENCE) == 0, log.read_text()
 
 
 def job(name: str, *, workers: int = 1, policy: str = "Never", **run: Any) -> Object:
@@ -127,7 +122,7 @@ def test_a_job_gets_its_pods_runs_and_succeeds(
         assert status["replicaStatuses"]["Worker"]["succeeded"] == 2
         assert status["completionTime"] >= status["startTime"]
         assert api.get(POD, "good-master-0", "default")["status"]["phase"] == "Succeeded"
-        assert "SuccessfulCreatePod" in watch.reasons("good")
+        watch.until(EVENT, "good", reason_is("SuccessfulCreatePod"))
         api.delete(PYTORCH, "good", "default")
         watch.until(POD, "good-master-0", is_gone)
 
@@ -231,7 +226,7 @@ def test_what_cannot_be_is_refused_or_said(cluster: LocalCluster, api: Api, watc
             assert said["reason"] == "PyTorchJobFailedValidation"
             assert field in said["message"]
         watch.until(POD, "refused-worker-0", is_gone)
-    assert "PyTorchJobFailedValidation" in watch.reasons("unnamed")
+        watch.until(EVENT, "unnamed", reason_is("PyTorchJobFailedValidation"))
 
 
 def test_killed_in_the_middle_and_started_again(

@@ -179,7 +179,7 @@ def test_absurd_numbers_of_gpus_cost_nothing() -> None:
     assert len(cells) == 16
 
 
-def test_a_summary_of_hostile_titles_is_a_table() -> None:
+def test_a_summary_of_hostile_titles_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     result = Result(
         id="PRE-01", level="must", capabilities=[], title=NASTY, verdict=Verdict.FAILED, message="````\n" + NASTY
     )
@@ -187,6 +187,8 @@ def test_a_summary_of_hostile_titles_is_a_table() -> None:
     (row,) = [line for line in text.splitlines() if line.startswith("| ❌")]
     assert row.replace("\\|", "").count("|") == 7
     assert "`````text" in text
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
     out = io.StringIO()
     github.announce([result], "", {}, out)
     assert out.getvalue() == ""

@@ -12,6 +12,13 @@ from muster.verdicts import Verdict
 from tests.toy_suite import feature, make_toy_suite, scenario
 
 
+@pytest.fixture(autouse=True)
+def not_on_github(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There, commands and notes come with it."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def result(id_: str, verdict: Verdict = Verdict.PASSED, **more: object) -> Result:
     facts = {"level": "must", "capabilities": ["preemption"], "title": f"Title of {id_}", **more}
     return Result(id=id_, verdict=verdict, **facts)  # type: ignore[arg-type]

@@ -1,10 +1,12 @@
 """Which behaviours run: --only, -k, -m and --list agree; and what is seen on the way."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from muster.catalogue import Behaviour
+from muster.cli.live import SILENCE
 from muster.errors import UsageError
 from muster.selection import select
 from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
@@ -87,12 +89,18 @@ def test_plain_pytest_explains_its_trap_with_paths(tmp_path: Path) -> None:
 
 
 def test_what_is_awaited_is_said_when_nothing_ends(tmp_path: Path) -> None:
-    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "When it takes 11.0 s", "Then it holds")))
-    run = suite.muster("run")
+    enough = tmp_path / "enough"
+    long = scenario("PRE-01", f"When it takes until there is a file {enough}", "Then it holds")
+    suite, started, said = make_toy_suite(tmp_path).write(feature(long)), time.monotonic(), []
+    with suite.start("run") as run:
+        assert run.stderr is not None
+        for line in run.stderr:
+            said.append(line)
+            if line.startswith("... PRE-01  ") and line.endswith('s for "urgent" to run  Title of PRE-01\n'):
+                enough.touch()
     assert run.returncode == 0
-    (awaited,) = [line for line in run.stderr.splitlines() if line.startswith("...")]
-    assert awaited.startswith("... PRE-01  ")
-    assert awaited.endswith('s for "urgent" to run  Title of PRE-01')
+    assert enough.exists()
+    assert sum(line.startswith("...") for line in said) <= (time.monotonic() - started) / SILENCE
 
 
 def test_the_users_own_settings_and_packages_stay_out(tmp_path: Path) -> None:

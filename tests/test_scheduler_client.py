@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -227,6 +228,7 @@ def test_a_watch_that_brings_news_is_taken_up_at_once_however_often_it_breaks(
         await sleep(0)
 
     monkeypatch.setattr("scheduler.client.reflector.asyncio.sleep", noted)
+    monkeypatch.setattr(reflector_module, "_SHORT_LIVED", math.inf)  # however long each of them takes
     news = [("MODIFIED", thing("a", 2 + number)) for number in range(5)]
     broken = [streamed(one) if brings_news else streamed() for one in news]
     last = streamed(("ADDED", thing("b", 9)), forever=True)

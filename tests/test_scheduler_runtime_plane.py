@@ -17,8 +17,10 @@ import yaml
 
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import EVENT, NODE, POD, VOLCANO_COMMAND, VOLCANO_GROUP, VOLCANO_QUEUE
+from muster.subject.definitions import define
 from scheduler.client import Access, Client, Reflector
 from scheduler.runtime.objects import Custom
+from tests.leftovers import PATIENCE
 from tests.local_scene import Object, Watch, node, phase_is, pod
 
 pytestmark = pytest.mark.plane
@@ -50,7 +52,7 @@ class Scheduler:
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=PATIENCE)
         return self.process.returncode
 
 
@@ -59,7 +61,7 @@ def plane() -> Iterator[tuple[LocalCluster, Watch]]:
     with LocalCluster() as cluster:
         api = cluster.connection.api
         for name in ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator-podgroups"):
-            api.create(yaml.safe_load((_CRDS / f"{name}.yaml").read_text()))
+            define(api, _CRDS / f"{name}.yaml")
         for name, value in (("low", 10), ("high", 100)):
             api.create(_priority(name, value))
         yield cluster, Watch(api)
@@ -136,7 +138,7 @@ def test_a_gang_waits_for_its_queue_and_runs(plane: tuple[LocalCluster, Watch], 
         watch.until(POD, name, phase_is("Running"))
     while scheduler.until("decided").get("phase") != "Running":
         pass
-    asyncio.run(_until(cluster, "queues", lambda status: status.get("state") == "Open" and status["running"] == 1))
+    asyncio.run(_until(cluster, "queues", lambda status: status.get("state") == "Open" and status.get("running") == 1))
     target = {"kind": "Queue", "name": "later"}
     command = {"metadata": {"name": "close", "namespace": "default"}, "action": "CloseQueue", "target": target}
     api.create({"apiVersion": VOLCANO_COMMAND.api_version, "kind": "Command", **command})

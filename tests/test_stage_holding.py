@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from muster import progress
+from tests.leftovers import PATIENCE, wait_for_state
 
 HOLDER = """
 from pathlib import Path
@@ -24,7 +25,7 @@ print("goes on")
 
 def test_a_scenario_is_left_as_it_is_until_ctrl_c() -> None:
     receiver, address = progress.listener()
-    receiver.settimeout(30)
+    receiver.settimeout(PATIENCE)
     held = subprocess.Popen(
         [sys.executable, "-c", HOLDER],
         env={**os.environ, progress.ENVIRONMENT_VARIABLE: address},
@@ -39,8 +40,9 @@ def test_a_scenario_is_left_as_it_is_until_ctrl_c() -> None:
         assert "kubectl get pods,events -n muster-1-1" in told["lines"]
         assert (awaited["event"], awaited["text"]) == ("waits", "ctrl-C")
         assert held.poll() is None
+        wait_for_state(held.pid, "S")  # what it says last is that it waits: it may not have begun to
         held.send_signal(signal.SIGINT)
-        assert held.communicate(timeout=30)[0] == "goes on\n"
+        assert held.communicate(timeout=PATIENCE)[0] == "goes on\n"
     finally:
         held.kill()
         receiver.close()

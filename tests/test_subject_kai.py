@@ -91,13 +91,16 @@ def test_the_environment_is_made_of_kinds_that_are_known() -> None:
 
 
 def test_two_of_them_on_one_machine_do_not_meet(tmp_path: Path) -> None:
-    flags = []
+    flags, both = [], []
     for name in ("left", "right"):
         workplace = Workplace(
             tmp_path, tmp_path / "admin", tmp_path / "scheduler", {one: Path(one) for one in Kai.assets}
         )
         kai = Kai("default", workplace)
+        both.append(kai)  # or the ports of the first would be free again
         scheduler, *beside = kai._prepare()
         flags.append({word for word in scheduler.argv if "listen" in word or "port" in word})
         assert all("address=0" in " ".join(process.argv) for process in beside), name
     assert not flags[0] & flags[1]
+    for kai in both:
+        kai.stop()

@@ -76,7 +76,7 @@ def test_a_job_that_is_submitted_runs(up: subprocess.Popen[str], temporary: Path
     assert "is bound to gpu-1" in typed("muster explain second-master-0", kubeconfig).text
 
     up.send_signal(signal.SIGINT)
-    _, said = up.communicate(timeout=30)
+    _, said = up.communicate(timeout=PATIENCE)
     assert up.returncode == 0
     assert "scheduler  reference" in said
     assert "operator   reference" in said
@@ -90,7 +90,7 @@ def test_a_part_that_dies_ends_it_with_its_name(up: subprocess.Popen[str], tempo
     assert up.stdout is not None
     assert up.stdout.readline().startswith("export KUBECONFIG=")
     os.kill(child(up.pid, b"scheduler.operator"), signal.SIGKILL)
-    _, said = up.communicate(timeout=30)
+    _, said = up.communicate(timeout=PATIENCE)
     assert up.returncode == 2
     assert "muster: the operator reference" in said
     assert list(temporary.iterdir()) == []

@@ -92,7 +92,11 @@ class Load:
         """The processes of one pod come to a good end."""
         if life := self._pick(lambda life: life.running is not None and not life.deleting and not life.ended):
             mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
-            self._scene.api.patch(POD, life.name, mark, namespace=life.namespace)
+            try:
+                self._scene.api.patch(POD, life.name, mark, namespace=life.namespace)
+            except ApiRefused as refusal:
+                if refusal.status != 404:  # sent away a moment ago, and not heard of yet
+                    raise
 
     def _remove(self) -> None:
         """An owner deletes a pod, or a whole job."""
