@@ -10,8 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,20 +45,6 @@ for file in $outs; do
   printf '#!/bin/sh\\necho %s\\n' "${answer:-tool version v1.2.3}" > "$file"; chmod +x "$file"
 done
 """
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + SOON
-    while not condition():
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.01)
-
-
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:  # not there, or gone between opening and reading
-        return False
 
 
 class Workshop:

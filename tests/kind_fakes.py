@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -80,10 +78,3 @@ class Fakes:
     def calls(self, beginning: str = "") -> list[str]:
         lines = self.calls_file.read_text().splitlines() if self.calls_file.exists() else []
         return [line for line in lines if line.startswith(beginning)]
-
-
-def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.01)

@@ -6,9 +6,18 @@ import contextlib
 import os
 import select
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 PATIENCE = 60  # seconds: a guard for busy machines, never the point of a test
+
+
+def until(condition: Callable[[], object]) -> None:
+    """For what nobody tells of: files and entries of /proc."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
 
 
 def state(pid: int) -> str:
@@ -17,10 +26,7 @@ def state(pid: int) -> str:
 
 
 def wait_for_state(pid: int, letter: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while state(pid) != letter:
-        assert time.monotonic() < deadline, f"process {pid} is {state(pid)}, not {letter}"
-        time.sleep(0.005)
+    until(lambda: state(pid) == letter)
 
 
 def gone(pid: int) -> bool:

@@ -11,7 +11,8 @@ import pytest
 from muster import assets
 from muster.assets import builds, golang
 from muster.errors import HarnessError
-from tests.assets_fakes import SOON, Workshop, runs, until
+from tests.assets_fakes import SOON, Workshop
+from tests.leftovers import gone, until
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_a_build_that_fails_says_why_and_leaves_nothing(workshop: Workshop, mood
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
     assert workshop.leftovers() == []
-    until(lambda: not any(runs(pid) for pid in workshop.go_calls("sleep")))
+    until(lambda: all(gone(pid) for pid in workshop.go_calls("sleep")))
     workshop.mood("")
     assert workshop.ensure()
 
@@ -81,11 +82,11 @@ def test_an_interrupted_build_leaves_no_process_and_no_file(workshop: Workshop, 
     with workshop.other_process(stderr=subprocess.DEVNULL) as harness:
         until(lambda: workshop.go_calls("sleep"))
         started = workshop.go_calls("build") + workshop.go_calls("sleep")
-        assert all(runs(pid) for pid in started)
+        assert not any(gone(pid) for pid in started)
         assert [file for file in workshop.leftovers() if file.endswith("/tool")] != []  # the half file is there
         os.kill(harness.pid, number)
         harness.wait(SOON)
-    until(lambda: not any(runs(pid) for pid in started))
+    until(lambda: all(gone(pid) for pid in started))
     until(lambda: workshop.leftovers() == [])
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from muster.assets import downloads
 from muster.errors import HarnessError, UsageError
-from tests.assets_fakes import SOON, TOOL, Workshop, served, until
+from tests.assets_fakes import SOON, TOOL, Workshop, served
+from tests.leftovers import until
 
 UNFELT = 8.0  # seconds: a busy machine may stall for 5, a resolver gives up after 10, a kernel after 127
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.assets_fakes import until
-from tests.leftovers import PATIENCE, carriers
+from tests.leftovers import PATIENCE, carriers, until
 from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 DEMO = ("demo", "DOC-1", "--fast", "--scheduler", "kube-scheduler")

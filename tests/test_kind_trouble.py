@@ -16,7 +16,8 @@ import pytest
 from muster.assets.locks import held
 from muster.cluster.kind import KindCluster
 from muster.errors import HarnessError, UsageError
-from tests.kind_fakes import Fakes, until
+from tests.kind_fakes import Fakes
+from tests.leftovers import until
 
 START = "from muster.cluster.kind import KindCluster; KindCluster().start()"
 

@@ -14,18 +14,11 @@ import pytest
 
 from muster.errors import HarnessError
 from muster.processes import Process, first_to_end
-from tests.leftovers import PATIENCE, gone, wait_for_state
+from tests.leftovers import PATIENCE, gone, until, wait_for_state
 
 
 def python(tmp_path: Path, code: str, name: str = "child") -> Process:
     return Process(name, [sys.executable, "-I", "-S", "-c", code], directory=tmp_path, log=tmp_path / f"{name}.log")
-
-
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path} did not appear"
-        time.sleep(0.005)
 
 
 def pidfds() -> int:
@@ -67,7 +60,7 @@ def test_stop_wakes_a_paused_process_so_that_it_can_end_in_order(tmp_path: Path)
     )
     child = python(tmp_path, code)
     child.start()
-    wait_for(tmp_path / "up")
+    until((tmp_path / "up").exists)
     child.pause()
     assert child.pid is not None
     wait_for_state(child.pid, "T")
@@ -85,16 +78,13 @@ def test_stop_kills_whoever_ignores_it_and_its_children(tmp_path: Path) -> None:
     )
     child = python(tmp_path, code)
     child.start()
-    wait_for(tmp_path / "up")
+    until((tmp_path / "up").exists)
     grandchild = int((tmp_path / "up").read_text())
     began = time.monotonic()
     child.stop(grace=0.1)
     assert time.monotonic() - began < PATIENCE  # it is not waited for
     assert child.how_it_ended() == "was ended by SIGKILL"
-    deadline = time.monotonic() + PATIENCE
-    while not gone(grandchild):
-        assert time.monotonic() < deadline, "the grandchild survived"
-        time.sleep(0.01)
+    until(lambda: gone(grandchild))
 
 
 def test_every_method_is_safe_before_the_start_and_after_the_end(tmp_path: Path) -> None:

@@ -4,13 +4,12 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from muster.cli.pytest_process import STOP
-from tests.leftovers import PATIENCE
+from tests.leftovers import PATIENCE, until
 from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 
@@ -20,13 +19,6 @@ def suite(tmp_path: Path) -> ToySuite:
     long = [scenario(f"PRE-0{n}", f"Then it leaves the file {tmp_path / 'cleaned'} when cleaned up") for n in (2, 3)]
     toys.write(feature(scenario("PRE-01", "Then it holds"), *long))
     return toys
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < deadline, "it never happened"
-        time.sleep(0.02)
 
 
 def lines(file: Path) -> int:
