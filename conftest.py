@@ -1,4 +1,4 @@
-"""The suite's sentences, its fixtures and Muster's own plugin: whatever lies in steps/ and fixtures/ is loaded."""
+"""The suite's steps, its fixtures and Muster's pytest plugin: every module of steps/ and fixtures/ is loaded."""
 
 from pathlib import Path
 
@@ -13,4 +13,4 @@ def _modules(package: str) -> list[str]:
 
 # Before any of them is imported: they import each other, and pytest would complain that it came too late.
 pytest.register_assert_rewrite(*_modules("fixtures"), *_modules("steps"))
-pytest_plugins = ["muster.plugin", *_modules("fixtures"), *_modules("steps")]
+pytest_plugins = ["muster.pytest_plugin.plugin", *_modules("fixtures"), *_modules("steps")]

@@ -1,16 +1,16 @@
-"""One test function per requirement id, so that node ids, JUnit names and histories outlive a change of title."""
+"""One test function per requirement id, so that node ids, JUnit names and histories survive a new title."""
 
 from pathlib import Path
 
 import pytest
 from pytest_bdd import scenario
 
-from muster.catalogue import Behaviour, read_features
+from muster.suite.behaviours import Behaviour, read_features
 
 _FEATURES = Path(__file__).parent
 
-# Steps would ask for the scene as well, but then the start of a cluster would count as part of the first sentence.
-pytestmark = pytest.mark.usefixtures("scene")
+# Steps request it as well, but then the start of the cluster would count as part of the first step.
+pytestmark = pytest.mark.usefixtures("scenario")
 
 
 def _test_of(behaviour: Behaviour) -> object:

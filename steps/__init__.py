@@ -1,1 +1,1 @@
-"""The sentences of the features: each step is one line of translation into muster/."""
+"""Step definitions: each translates one step into one call of muster/."""

@@ -1,187 +1,178 @@
-"""Gangs: pods that start together or not at all. A gang's pods are called after it: "train-0", "train-1", …"""
+"""Gangs: submit, change, delete, and assert that they start as a whole. Pods are named "train-0", "train-1", …"""
 
 from pytest_bdd import given, then, when
 
-from muster.chronicle.facts import bound, runs
-from muster.chronicle.gangs import (
-    at_least_run,
-    exactly_one_starts,
-    refused_as_a_gang,
+from muster.assertions.gangs import (
+    at_least_running,
+    exactly_started,
+    gang_unschedulable,
+    group_keeps_phase,
+    min_member_or_none_bound,
     running_gangs,
-    stands,
-    whole_or_nothing,
 )
-from muster.chronicle.questions import all_of, eventually, never
-from muster.stage import Scene
-from muster.stage.queues import dismiss
-from muster.subject.requests import GangRequest, PodRequest
-from steps.words import pods_of, rows, sentence
+from muster.assertions.pods import bound, runs
+from muster.environment import ScenarioContext
+from muster.recording.questions import all_of, eventually, never
+from muster.schedulers.requests import GangRequest, PodRequest
+from steps.parsing import Names, rows, step_pattern
 
-_GANG = 'a gang "{name}" of {size:d} pods with {asked:GPUs} each'
-
-
-def _pods(name: str, size: int, asked: int, priority: int | None = None, *, first: int = 0) -> list[PodRequest]:
-    return [PodRequest(f"{name}-{number}", asked, priority) for number in range(first, first + size)]
+_GANG = 'a gang "{name}" of {size:d} pods with {gpus:GPUs} each'
 
 
-@given(sentence(_GANG + " running at priority {priority:d}"))
-def a_gang_runs(scene: Scene, name: str, size: int, asked: int, priority: int) -> None:
-    scene.groups.running(GangRequest(name, size, priority=priority), _pods(name, size, asked, priority))
+def _pods(name: str, size: int, gpus: int, priority: int | None = None, *, first: int = 0) -> list[PodRequest]:
+    return [PodRequest(f"{name}-{number}", gpus, priority) for number in range(first, first + size)]
 
 
-@given(sentence(_GANG + " running at priority {priority:d}, which leaves as one"))
-def a_gang_that_leaves_whole(scene: Scene, name: str, size: int, asked: int, priority: int) -> None:
-    request = GangRequest(name, size, priority=priority, leaves_whole=True)
-    scene.groups.running(request, _pods(name, size, asked, priority))
+@given(step_pattern(_GANG + " running at priority {priority:d} with disruption mode All"))
+def gang_with_disruption_mode_all_runs(
+    scenario: ScenarioContext, name: str, size: int, gpus: int, priority: int
+) -> None:
+    request = GangRequest(name, size, priority=priority, disruption_mode_all=True)
+    scenario.groups.run_gang(request, _pods(name, size, gpus, priority))
 
 
-@given(sentence(_GANG + " running"))
-def a_plain_gang_runs(scene: Scene, name: str, size: int, asked: int) -> None:
-    scene.groups.running(GangRequest(name, size), _pods(name, size, asked))
+@given(step_pattern(_GANG + " running"))
+def gang_runs(scenario: ScenarioContext, name: str, size: int, gpus: int) -> None:
+    scenario.groups.run_gang(GangRequest(name, size), _pods(name, size, gpus))
 
 
-@when(sentence(_GANG + " is submitted"))
-def a_gang_is_submitted(scene: Scene, name: str, size: int, asked: int) -> None:
-    scene.groups.submit(GangRequest(name, size), _pods(name, size, asked))
+@when(step_pattern(_GANG + " is submitted"))
+def gang_is_submitted(scenario: ScenarioContext, name: str, size: int, gpus: int) -> None:
+    scenario.groups.submit(GangRequest(name, size), _pods(name, size, gpus))
 
 
-@when(sentence(_GANG + " is submitted at priority {priority:d}"))
-def an_important_gang_is_submitted(scene: Scene, name: str, size: int, asked: int, priority: int) -> None:
-    scene.groups.submit(GangRequest(name, size, priority=priority), _pods(name, size, asked, priority))
+@when(step_pattern(_GANG + " is submitted at priority {priority:d}"))
+def gang_is_submitted_at_priority(scenario: ScenarioContext, name: str, size: int, gpus: int, priority: int) -> None:
+    scenario.groups.submit(GangRequest(name, size, priority=priority), _pods(name, size, gpus, priority))
 
 
-@when(
-    sentence(
-        'a gang "{name}" of {size:d} pods with {asked:GPUs} each is submitted, {minimum:d} of them to start together'
-    )
-)
-def a_gang_with_a_minimum(scene: Scene, name: str, size: int, asked: int, minimum: int) -> None:
-    scene.groups.submit(GangRequest(name, minimum), _pods(name, size, asked))
+@when(step_pattern('a gang "{name}" of {size:d} pods with {gpus:GPUs} each is submitted with minMember {min_member:d}'))
+def gang_is_submitted_with_min_member(
+    scenario: ScenarioContext, name: str, size: int, gpus: int, min_member: int
+) -> None:
+    scenario.groups.submit(GangRequest(name, min_member), _pods(name, size, gpus))
 
 
-@when(sentence('the gang "{name}" of {minimum:d} pods is declared'))
-def a_gang_is_declared(scene: Scene, name: str, minimum: int) -> None:
-    scene.groups.declare(GangRequest(name, minimum))
+@when(step_pattern('the PodGroup of gang "{name}" is created with minMember {min_member:d}'))
+def pod_group_is_created(scenario: ScenarioContext, name: str, min_member: int) -> None:
+    scenario.groups.create_group(GangRequest(name, min_member))
 
 
-@when(sentence('{size:d} more pods with {asked:GPUs} each join the gang "{name}"'))
-@when(sentence('{size:d} more pod with {asked:GPUs} joins the gang "{name}"'))
-def pods_join(scene: Scene, size: int, asked: int, name: str) -> None:
-    scene.groups.join(name, _pods(name, size, asked, first=len(scene.groups.members(name))))
+@when(step_pattern('{size:d} more pods with {gpus:GPUs} each join the gang "{name}"'))
+@when(step_pattern('{size:d} more pod with {gpus:GPUs} joins the gang "{name}"'))
+def pods_join_gang(scenario: ScenarioContext, size: int, gpus: int, name: str) -> None:
+    scenario.groups.add_pods(name, _pods(name, size, gpus, first=len(scenario.groups.members(name))))
 
 
-@when(sentence('a gang "{name}" is submitted with the pods:'))
-def a_mixed_gang(scene: Scene, name: str, datatable: list[list[str]]) -> None:
-    pods = pods_of(datatable)
-    scene.groups.submit(GangRequest(name, len(pods)), pods)
-
-
-@when(sentence('a gang "{name}" of several roles is submitted:'))
-def a_gang_of_roles(scene: Scene, name: str, datatable: list[list[str]]) -> None:
+@when(step_pattern('a gang "{name}" with several roles is submitted:'))
+def gang_with_roles_is_submitted(scenario: ScenarioContext, name: str, datatable: list[list[str]]) -> None:
     table = rows(datatable)
     pods = [
         PodRequest(f"{name}-{row['role']}-{number}", int(row["GPUs"]), role=row["role"])
         for row in table
         for number in range(int(row["pods"]))
     ]
-    scene.groups.submit(GangRequest(name, len(pods), roles={row["role"]: int(row["pods"]) for row in table}), pods)
+    scenario.groups.submit(GangRequest(name, len(pods), roles={row["role"]: int(row["pods"]) for row in table}), pods)
 
 
-@when("gangs ask while the scheduler looks away:")
-def rival_gangs_ask(scene: Scene, datatable: list[list[str]]) -> None:
-    """Their pods come in turns: one of the first gang, one of the second, and so on."""
+@when("gangs are submitted while the scheduler is paused:")
+def gangs_are_submitted_while_paused(scenario: ScenarioContext, datatable: list[list[str]]) -> None:
+    """Create the pods alternately, one of each gang, so that a scheduler without gangs would bind parts of both."""
     table = rows(datatable)
-    with scene.scheduler_paused():
+    with scenario.scheduler_paused():
         for row in table:
-            asks = int(row["pods"]) * int(row["GPUs"])
-            scene.groups.declare(GangRequest(row["gang"], int(row["pods"]), asks_gpus=asks))
+            gpus = int(row["pods"]) * int(row["GPUs"])
+            scenario.groups.create_group(GangRequest(row["gang"], int(row["pods"]), min_gpus=gpus))
         for number in range(max(int(row["pods"]) for row in table)):
             for row in table:
                 if number < int(row["pods"]):
-                    scene.groups.join(row["gang"], _pods(row["gang"], 1, int(row["GPUs"]), first=number))
+                    scenario.groups.add_pods(row["gang"], _pods(row["gang"], 1, int(row["GPUs"]), first=number))
 
 
 @when(
-    sentence(
-        'the scheduler dies after binding the first pod of a gang "{name}" of {size:d} pods with {asked:GPUs} each'
-        ' to "{node}", and starts again'
+    step_pattern(
+        'the scheduler crashes after binding the first pod of a gang "{name}" of {size:d} pods with {gpus:GPUs} each'
+        ' to "{node}", and restarts'
     )
 )
-def the_scheduler_dies(scene: Scene, name: str, size: int, asked: int, node: str) -> None:
-    scene.groups.left_by_a_crash(GangRequest(name, size), _pods(name, size, asked), node)
+def scheduler_crashes_after_first_binding(
+    scenario: ScenarioContext, name: str, size: int, gpus: int, node: str
+) -> None:
+    scenario.groups.submit_partially_bound(GangRequest(name, size), _pods(name, size, gpus), node)
 
 
-@when(sentence('the gang "{name}" finishes'))
-def a_gang_finishes(scene: Scene, name: str) -> None:
-    for pod in scene.groups.members(name):
-        scene.finish(pod)
+@when(step_pattern('the gang "{name}" finishes'))
+def gang_finishes(scenario: ScenarioContext, name: str) -> None:
+    for pod in scenario.groups.members(name):
+        scenario.finish_pods(pod)
 
 
-@when(sentence("the one of the gangs {gangs:Names} that runs finishes"))
-def the_running_gang_finishes(scene: Scene, gangs: tuple[str, ...]) -> None:
-    with scene.chronicle.history.changed:
-        whole = running_gangs(scene.chronicle.history, {name: scene.groups.members(name) for name in gangs})
+@when(step_pattern("the running one of the gangs {gangs:Names} finishes"))
+def running_gang_finishes(scenario: ScenarioContext, gangs: Names) -> None:
+    with scenario.recording.history.changed:
+        whole = running_gangs(scenario.recording.history, {name: scenario.groups.members(name) for name in gangs})
     for name in whole:
-        a_gang_finishes(scene, name)
+        gang_finishes(scenario, name)
 
 
-@when(sentence("{pods:Names} is deleted"))
-@when(sentence("{pods:Names} are deleted"))
-def members_are_deleted(scene: Scene, pods: tuple[str, ...]) -> None:
+@when(step_pattern("{pods:Names} is deleted"))
+@when(step_pattern("{pods:Names} are deleted"))
+def pods_are_deleted(scenario: ScenarioContext, pods: Names) -> None:
     for pod in pods:
-        scene.remove(pod)
+        scenario.delete_pod(pod)
 
 
-@when(sentence('the gang "{name}" is deleted'))
-def a_gang_is_deleted(scene: Scene, name: str) -> None:
-    for pod in scene.groups.members(name):
-        scene.remove(pod)
-    dismiss(scene, name)
+@when(step_pattern('the gang "{name}" is deleted'))
+def gang_is_deleted(scenario: ScenarioContext, name: str) -> None:
+    for pod in scenario.groups.members(name):
+        scenario.delete_pod(pod)
+    scenario.groups.delete_group(name)
 
 
-@when(sentence('"{pod}" is deleted and created again'))
-def a_member_is_recreated(scene: Scene, pod: str) -> None:
-    scene.groups.recreate(pod)
+@when(step_pattern('"{pod}" is deleted and re-created'))
+def pod_is_recreated(scenario: ScenarioContext, pod: str) -> None:
+    scenario.groups.recreate_member(pod)
 
 
-@when(sentence('the gang "{name}" now needs {minimum:d} pods with {asked:GPUs} each to start'))
-def the_minimum_changes(scene: Scene, name: str, minimum: int, asked: int) -> None:
-    scene.groups.resize(GangRequest(name, minimum, asks_gpus=minimum * asked))
+@when(step_pattern('the gang "{name}" is updated to minMember {min_member:d} with {gpus:GPUs} each'))
+def min_member_is_updated(scenario: ScenarioContext, name: str, min_member: int, gpus: int) -> None:
+    scenario.groups.resize(GangRequest(name, min_member, min_gpus=min_member * gpus))
 
 
-@then(sentence('the whole gang "{name}" runs'))
-def the_whole_gang_runs(scene: Scene, name: str) -> None:
-    everybody = [eventually(runs(pod)) for pod in scene.groups.members(name)]
-    scene.chronicle.must(all_of(f"the whole gang {name} running", everybody))
+@then(step_pattern('the whole gang "{name}" runs'))
+def whole_gang_runs(scenario: ScenarioContext, name: str) -> None:
+    running = [eventually(runs(pod)) for pod in scenario.groups.members(name)]
+    scenario.recording.must(all_of(f"the whole gang {name} running", running))
 
 
-@then(sentence('no pod of the gang "{name}" is bound'))
-def nobody_of_the_gang_is_bound(scene: Scene, name: str) -> None:
-    nobody = [never(bound(pod)) for pod in scene.groups.members(name)]
-    scene.chronicle.stays(all_of(f"nobody of gang {name} bound", nobody))
+@then(step_pattern('no pod of the gang "{name}" is bound'))
+def no_gang_pod_is_bound(scenario: ScenarioContext, name: str) -> None:
+    unbound = [never(bound(pod)) for pod in scenario.groups.members(name)]
+    scenario.recording.stays(all_of(f"no pod of gang {name} bound", unbound))
 
 
-@then(sentence('the gang "{name}" has started with {minimum:d} pods or not at all'))
-def whole_or_not_at_all(scene: Scene, name: str, minimum: int) -> None:
-    scene.chronicle.stays(whole_or_nothing(name, scene.groups.members(name), minimum))
+@then(step_pattern('at least {min_member:d} pods of the gang "{name}" are bound, or none'))
+def check_min_member_or_none_bound(scenario: ScenarioContext, name: str, min_member: int) -> None:
+    scenario.recording.stays(min_member_or_none_bound(name, scenario.groups.members(name), min_member))
 
 
-@then(sentence('the refusal names the gang "{name}"'))
-def the_gang_is_refused(scene: Scene, name: str) -> None:
-    scene.chronicle.must(refused_as_a_gang(name, scene.groups.members(name)))
+@then(step_pattern('an unschedulable message names the gang "{name}"'))
+def gang_is_reported_unschedulable(scenario: ScenarioContext, name: str) -> None:
+    scenario.recording.must(gang_unschedulable(name, scenario.groups.members(name)))
 
 
-@then(sentence('at least {number:d} pods of the gang "{name}" run, and the others wait'))
-def some_of_the_gang_run(scene: Scene, number: int, name: str) -> None:
-    scene.chronicle.stays(at_least_run(name, scene.groups.members(name), number))
+@then(step_pattern('at least {number:d} pods of the gang "{name}" run, and the others stay pending'))
+def some_gang_pods_run(scenario: ScenarioContext, number: int, name: str) -> None:
+    scenario.recording.stays(at_least_running(name, scenario.groups.members(name), number))
 
 
-@then(sentence("exactly one of the gangs {gangs:Names} runs, and nobody of the others is bound"))
-def one_gang_runs(scene: Scene, gangs: tuple[str, ...]) -> None:
-    scene.chronicle.stays(exactly_one_starts({name: scene.groups.members(name) for name in gangs}))
+@then(step_pattern("exactly one of the gangs {gangs:Names} runs, and no pod of the others is bound"))
+def exactly_one_gang_runs(scenario: ScenarioContext, gangs: Names) -> None:
+    members = {name: scenario.groups.members(name) for name in gangs}
+    scenario.recording.stays(exactly_started(members, 1, still_running=True))
 
 
-@then(sentence('the group of the gang "{name}" says "{phase}" for good'))
-def the_group_stands(scene: Scene, name: str, phase: str) -> None:
-    scene.subject.dialect.must_know(phase)
-    scene.chronicle.stays(stands(name, phase, scene.subject.dialect.phase))
+@then(step_pattern('the PodGroup of gang "{name}" stays in phase "{phase}"'))
+def pod_group_stays_in_phase(scenario: ScenarioContext, name: str, phase: str) -> None:
+    scenario.scheduler.dialect.check_phase_supported(phase)
+    scenario.recording.stays(group_keeps_phase(name, phase, scenario.scheduler.dialect.phase))

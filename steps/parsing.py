@@ -1,4 +1,4 @@
-"""Words that several sentences share: names in quotes, amounts of GPUs, tolerations, tables."""
+"""Argument types of step patterns: quoted names, GPU counts, tolerations, tables."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import TypeVar
 
 from pytest_bdd import parsers
 
+from muster.arena.argument_types import parse_toleration
 from muster.errors import HarnessError
-from muster.subject.requests import PodRequest, Toleration
+from muster.schedulers.requests import PodRequest, Toleration
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_POD_COLUMNS = ("pod", "GPUs", "priority", "node", "leaves within", "tolerates")
+_POD_COLUMNS = ("pod", "GPUs", "priority", "node", "terminates in", "tolerates")
 _Converter = TypeVar("_Converter", bound=Callable[[str], object])
 
+Names = tuple[str, ...]
+"""What `{pods:Names}` becomes."""
 
-def _word(pattern: str) -> Callable[[_Converter], _Converter]:
-    """What the word looks like; the `parse` library reads it from this attribute."""
+
+def _matches(pattern: str) -> Callable[[_Converter], _Converter]:
+    """Attach the regular expression of an argument type, where the `parse` library looks for it."""
 
     def attach(converter: _Converter) -> _Converter:
         converter.pattern = pattern  # type: ignore[attr-defined]
@@ -26,51 +30,49 @@ def _word(pattern: str) -> Callable[[_Converter], _Converter]:
     return attach
 
 
-@_word(r'"[^"]+"(?:(?:,| and|, and) "[^"]+")*')
-def names(text: str) -> tuple[str, ...]:
+@_matches(r'"[^"]+"(?:(?:,| and|, and) "[^"]+")*')
+def names(text: str) -> Names:
     """`"left", "right" and "middle"` to three names."""
     return tuple(re.findall(r'"([^"]+)"', text))
 
 
-@_word(r"\d+ GPUs?")
+@_matches(r"\d+ GPUs?")
 def gpus(text: str) -> int:
     return int(text.split()[0])
 
 
-@_word(r"one|two|three|\d+")
+@_matches(r"one|two|three|\d+")
 def count(text: str) -> int:
     return {"one": 1, "two": 2, "three": 3}.get(text) or int(text)
 
 
-@_word(r'[^"]+')
+@_matches(r'[^"]+')
 def name(text: str) -> str:
-    """One name without its quotes, where a sentence goes on after it."""
+    """One name without its quotes; stops at the quote, so that the pattern can go on after it."""
     return text
 
 
-@_word(r"\d+ pods? with \d+ GPUs?(?:, \d+ CPUs? and \w+ of memory)?(?: each)?")
+@_matches(r"\d+ pods? with \d+ GPUs?(?:, \d+ CPUs? and \w+ of memory)?(?: each)?")
 def shape(text: str) -> tuple[PodRequest, ...]:
     """`4 pods with 1 GPU, 2 CPUs and 100Mi of memory each` to four pods that have no names yet."""
-    asked = {noun: amount for amount, noun in re.findall(r"(\w+) (GPU|CPU|of memory)", text)}
-    one = PodRequest("", int(asked["GPU"]), cpus=asked.get("CPU", ""), memory=asked.get("of memory", ""))
-    return (one,) * int(text.split()[0])
+    amounts = {resource: amount for amount, resource in re.findall(r"(\w+) (GPU|CPU|of memory)", text)}
+    pod = PodRequest("", int(amounts["GPU"]), cpus=amounts.get("CPU", ""), memory=amounts.get("of memory", ""))
+    return (pod,) * int(text.split()[0])
 
 
-def sentence(pattern: str) -> parsers.parse:
-    """A step's pattern with the words above: {pods:Names}, {asked:GPUs}, {number:Count}, {queue:Name}, {pods:Shape}."""
-    words = {"Names": names, "GPUs": gpus, "Count": count, "Name": name, "Shape": shape}
-    return parsers.parse(pattern, extra_types=words)
+def step_pattern(pattern: str) -> parsers.parse:
+    """A step's text with the types above: {pods:Names}, {gpus:GPUs}, {number:Count}, {queue:Name}, {pods:Shape}."""
+    types = {"Names": names, "GPUs": gpus, "Count": count, "Name": name, "Shape": shape}
+    return parsers.parse(pattern, extra_types=types)
 
 
 def toleration(text: str) -> Toleration:
-    """`all`, `key`, `key=value`, `key:Effect` or `key=value:Effect`, as Arena's --toleration writes it."""
-    if text == "all":
-        return Toleration()
-    rest, _, effect = text.partition(":")
-    if effect and effect not in _EFFECTS:
-        raise HarnessError(f"{text!r} is not a toleration: the effect must be one of {', '.join(_EFFECTS)}")
-    key, equals, value = rest.partition("=")
-    return Toleration(key, "Equal" if equals else "Exists", value, effect)
+    """`all`, `key`, `key=value`, `key:Effect` or `key=value:Effect`: the grammar of --toleration, and more."""
+    try:
+        parsed = parse_toleration(text)
+    except ValueError as error:
+        raise HarnessError(str(error)) from None
+    return Toleration(parsed.get("key", ""), parsed["operator"], parsed.get("value", ""), parsed.get("effect", ""))
 
 
 def rows(datatable: list[list[str]]) -> list[dict[str, str]]:
@@ -80,7 +82,7 @@ def rows(datatable: list[list[str]]) -> list[dict[str, str]]:
 
 
 def pods_of(datatable: list[list[str]], *, priority: int | None = None) -> list[PodRequest]:
-    """A table of pods; columns that are left out take the usual value."""
+    """A table of pods; a missing column means the default."""
     unknown = [column for column in datatable[0] if column not in _POD_COLUMNS]
     if unknown:
         raise HarnessError(f"a table of pods has no column {unknown[0]!r}: use {', '.join(_POD_COLUMNS)}")
@@ -90,8 +92,8 @@ def pods_of(datatable: list[list[str]], *, priority: int | None = None) -> list[
             gpus=int(row.get("GPUs", "0")),
             priority=int(row["priority"]) if "priority" in row else priority,
             node=row.get("node", ""),
-            leaves_within=row.get("leaves within", ""),
-            tolerations=tuple(toleration(word) for word in row.get("tolerates", "").split()),
+            terminates_within=row.get("terminates in", ""),
+            tolerations=tuple(toleration(text) for text in row.get("tolerates", "").split()),
         )
         for row in rows(datatable)
     ]

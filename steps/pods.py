@@ -1,71 +1,85 @@
-"""Pods: who is there, who asks, who leaves."""
+"""Pods that run, pods that are created, and what changes about them."""
 
 from pytest_bdd import given, when
 
-from muster.stage import Scene
-from muster.subject.requests import PodRequest
-from steps.words import pods_of, sentence, toleration
+from muster.environment import ScenarioContext
+from muster.schedulers.requests import PodRequest
+from steps.parsing import Names, pods_of, step_pattern, toleration
 
 
-@given(sentence("pods running at priority {priority:d}:"))
-def pods_running_at(scene: Scene, priority: int, datatable: list[list[str]]) -> None:
-    scene.running(pods_of(datatable, priority=priority))
+@given(step_pattern("pods running at priority {priority:d}:"))
+def pods_running_at_priority(scenario: ScenarioContext, priority: int, datatable: list[list[str]]) -> None:
+    scenario.run_pods(pods_of(datatable, priority=priority))
 
 
-@given(sentence("pods running at priority {priority:d}, each started after the one above:"))
-def pods_running_one_after_the_other(scene: Scene, priority: int, datatable: list[list[str]]) -> None:
-    scene.running(pods_of(datatable, priority=priority), apart=True)
+@given(step_pattern("pods running at priority {priority:d}, each started after the one above:"))
+def pods_running_in_start_order(scenario: ScenarioContext, priority: int, datatable: list[list[str]]) -> None:
+    scenario.run_pods(pods_of(datatable, priority=priority), apart=True)
 
 
 @given("pods running:")
-def pods_running(scene: Scene, datatable: list[list[str]]) -> None:
-    scene.running(pods_of(datatable))
+def pods_running(scenario: ScenarioContext, datatable: list[list[str]]) -> None:
+    scenario.run_pods(pods_of(datatable))
 
 
-@given(sentence('the priority class "{name}" of {value:d}'))
-def a_priority_class(scene: Scene, name: str, value: int) -> None:
-    scene.priority_class(value, name=name)
+@given(step_pattern('pod "{name}" runs with {gpus:GPUs} at priority {priority:d} with preemptionPolicy Never'))
+def non_preempting_pod_runs(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
+    scenario.run_pods([PodRequest(name, gpus, priority, may_preempt=False)])
 
 
-@given(sentence('pod "{name}" asks for {asked:GPUs} at priority {priority:d}'))
-@when(sentence('pod "{name}" asks for {asked:GPUs} at priority {priority:d}'))
-def a_pod_asks(scene: Scene, name: str, asked: int, priority: int) -> None:
-    scene.submit(PodRequest(name, asked, priority))
+@given(step_pattern("a PodDisruptionBudget that allows no disruption of {pods:Names}"))
+def disruption_budget_without_allowance(scenario: ScenarioContext, pods: Names) -> None:
+    scenario.protect_pods(*pods)
 
 
-@when(sentence('pod "{name}" asks for {asked:GPUs} at priority {priority:d} and never preempts'))
-def a_patient_pod_asks(scene: Scene, name: str, asked: int, priority: int) -> None:
-    scene.submit(PodRequest(name, asked, priority, may_preempt=False))
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d}'))
+def pod_is_created_at_priority(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
+    scenario.submit(PodRequest(name, gpus, priority))
 
 
-@when(sentence('pods {pods:Names} ask for {asked:GPUs} each with the priority class "{chosen}"'))
-def pods_ask_with_class(scene: Scene, pods: tuple[str, ...], asked: int, chosen: str) -> None:
-    scene.submit(*(PodRequest(name, asked, priority_class=chosen) for name in pods))
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d} with preemptionPolicy Never'))
+def non_preempting_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
+    scenario.submit(PodRequest(name, gpus, priority, may_preempt=False))
 
 
-@when(sentence('pod "{name}" asks for {asked:GPUs} with the priority class "{chosen}"'))
-def a_pod_asks_with_class(scene: Scene, name: str, asked: int, chosen: str) -> None:
-    scene.submit(PodRequest(name, asked, priority_class=chosen))
+@when(step_pattern('pod "{name}" requests {gpus:GPUs}'))
+def pod_is_created(scenario: ScenarioContext, name: str, gpus: int) -> None:
+    scenario.submit(PodRequest(name, gpus))
 
 
-@when(sentence('pod "{name}" asks for {asked:GPUs}'))
-def a_plain_pod_asks(scene: Scene, name: str, asked: int) -> None:
-    scene.submit(PodRequest(name, asked))
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} and tolerates {keys:Names}'))
+def tolerating_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, keys: Names) -> None:
+    scenario.submit(PodRequest(name, gpus, tolerations=tuple(toleration(key) for key in keys)))
 
 
-@when(sentence('pod "{name}" asks for {asked:GPUs} and tolerates {keys:Names}'))
-def a_tolerant_pod_asks(scene: Scene, name: str, asked: int, keys: tuple[str, ...]) -> None:
-    scene.submit(PodRequest(name, asked, tolerations=tuple(toleration(key) for key in keys)))
-
-
-@when(sentence("{pods:Names} finish"))
-@when(sentence("{pods:Names} finishes"))
-def pods_finish(scene: Scene, pods: tuple[str, ...]) -> None:
+@when(step_pattern("{pods:Names} finish"))
+@when(step_pattern("{pods:Names} finishes"))
+def pods_finish(scenario: ScenarioContext, pods: Names) -> None:
     for pod in pods:
-        scene.finish(pod)
+        scenario.finish_pods(pod)
 
 
-@when("pods ask while the scheduler looks away:")
-def rivals_ask(scene: Scene, datatable: list[list[str]]) -> None:
-    with scene.scheduler_paused():
-        scene.submit(*pods_of(datatable))
+@when("pods are created while the scheduler is paused:")
+def pods_are_created_while_paused(scenario: ScenarioContext, datatable: list[list[str]]) -> None:
+    with scenario.scheduler_paused():
+        scenario.submit(*pods_of(datatable))
+
+
+@when(step_pattern('system-cluster-critical pod "{name}" requests {gpus:GPUs}'))
+def critical_pod_is_created(scenario: ScenarioContext, name: str, gpus: int) -> None:
+    scenario.submit(PodRequest(name, gpus, priority_class="system-cluster-critical", system=True))
+
+
+@when(step_pattern('gated pod "{name}" requests {gpus:GPUs} at priority {priority:d}'))
+def gated_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
+    scenario.submit(PodRequest(name, gpus, priority, gated=True))
+
+
+@when(step_pattern('the scheduling gate of "{name}" is removed'))
+def scheduling_gate_is_removed(scenario: ScenarioContext, name: str) -> None:
+    scenario.remove_scheduling_gate(name)
+
+
+@when(step_pattern('a controller replaces "{name}" by "{successor}"'))
+def pod_is_replaced(scenario: ScenarioContext, name: str, successor: str) -> None:
+    scenario.replace_pod(name, by=successor)

@@ -1,22 +1,22 @@
 @job-preemption @gangs
-Feature: Who goes for a gang
-  No more than needed, the least important first, and nobody who is as important or protected.
+Feature: Victims of a gang
+  No more victims than needed, the lowest priority first, and no pod of equal priority or non-preemptible.
 
   @JPR-04 @must
-  Scenario: A gang that never preempts waits
+  Scenario: A gang with preemptionPolicy Never stays pending
     Source: Koordinator documentation, job-level preemption: a preemptionPolicy of Never makes a job not eligible.
     Given a node with 4 GPUs
     And pods running at priority 10:
       | pod | GPUs |
       | low | 4    |
-    When a gang "polite" of 2 pods with 2 GPUs each is submitted at priority 100 and never preempts
-    Then no pod of the gang "polite" is bound
-    And nobody was preempted
+    When a gang "policy-never" of 2 pods with 2 GPUs each is submitted at priority 100 with preemptionPolicy Never
+    Then no pod of the gang "policy-never" is bound
+    And no pod was preempted
     When "low" finishes
-    Then the whole gang "polite" runs
+    Then the whole gang "policy-never" runs
 
   @JPR-05 @must
-  Scenario: Equal importance is no reason to go for a gang
+  Scenario: A gang does not preempt pods of equal priority
     Source: Koordinator documentation, job-level preemption: victims have a lower priority than the preemptor.
     Given a node with 4 GPUs
     And pods running at priority 100:
@@ -24,38 +24,38 @@ Feature: Who goes for a gang
       | peer | 4    |
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
     Then no pod of the gang "train" is bound
-    And nobody was preempted
+    And no pod was preempted
     When "peer" finishes
     Then the whole gang "train" runs
 
   @JPR-06 @should
-  Scenario: A pod that may not be evicted stays
+  Scenario: A non-preemptible pod is not preempted for a gang
     Source: Koordinator, label disable-preemptible; Volcano, annotation preemptable: such a pod is no victim.
     Given a node "here" with 4 GPUs
-    And pod "shielded" with 4 GPUs runs at priority 10 on "here" and may not be evicted
+    And non-preemptible pod "protected" with 4 GPUs runs at priority 10 on "here"
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
     Then no pod of the gang "train" is bound
-    And nobody was preempted
-    When "shielded" finishes
+    And no pod was preempted
+    When "protected" finishes
     Then the whole gang "train" runs
 
   @JPR-07 @should
-  Scenario: Where a pod may not be evicted, the gang goes elsewhere
+  Scenario: A gang is placed around non-preemptible pods
     Source: Koordinator, label disable-preemptible; Volcano, annotation preemptable: such a pod is no victim.
     Given a node "east" with 4 GPUs
     And a node "west" with 4 GPUs
-    And pod "shielded" with 4 GPUs runs at priority 10 on "east" and may not be evicted
+    And non-preemptible pod "protected" with 4 GPUs runs at priority 10 on "east"
     And pods running at priority 10:
       | pod | GPUs | node |
       | low | 4    | west |
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
     Then the whole gang "train" runs
     And "low" was preempted for the gang "train"
-    And "shielded" is still there
-    And nothing else was disturbed
+    And "protected" was not evicted
+    And no other pod was evicted or failed
 
   @JPR-08 @must
-  Scenario: No victim goes for a gang that could have stayed
+  Scenario: Victims of a gang that still fit are reprieved
     Source: Koordinator documentation, job-level preemption: victims that the members leave room for are kept.
     Given a node "east" with 4 GPUs
     And a node "west" with 4 GPUs
@@ -69,11 +69,11 @@ Feature: Who goes for a gang
     Then the whole gang "train" runs
     And every victim of the gang "train" was necessary
     And "east-three", "west-three" were preempted for the gang "train"
-    And nothing else was disturbed
+    And no other pod was evicted or failed
 
   @JPR-09 @must
-  Scenario: On a node the least important pods go first
-    Source: Koordinator documentation, job-level preemption: the more important victims are kept back first.
+  Scenario: Within a node a gang preempts the lowest-priority pods first
+    Source: Koordinator documentation, job-level preemption: higher-priority victims are reprieved first.
     Given a node with 4 GPUs
     And pods running:
       | pod    | GPUs | priority |
@@ -82,27 +82,27 @@ Feature: Who goes for a gang
     When a gang "train" of 2 pods with 1 GPU each is submitted at priority 100
     Then the whole gang "train" runs
     And "low" was preempted for the gang "train"
-    And "middle" is still there
-    And nothing else was disturbed
+    And "middle" was not evicted
+    And no other pod was evicted or failed
 
   @JPR-10 @should
-  Scenario: The nodes with the least important pods are chosen
+  Scenario: A gang is placed on the nodes with the lowest-priority victims
     Source: Koordinator documentation, job-level preemption: nodes are compared by the cost of their victims.
     Given a node "a" with 4 GPUs
     And a node "b" with 4 GPUs
     And a node "c" with 4 GPUs
     And pods running:
-      | pod     | GPUs | priority | node |
-      | low-b   | 4    | 10       | b    |
-      | dearest | 4    | 90       | a    |
-      | low-c   | 4    | 10       | c    |
+      | pod   | GPUs | priority | node |
+      | low-b | 4    | 10       | b    |
+      | high  | 4    | 90       | a    |
+      | low-c | 4    | 10       | c    |
     When a gang "train" of 2 pods with 3 GPUs each is submitted at priority 100
     Then the whole gang "train" runs
-    And "dearest" is still there
+    And "high" was not evicted
     And "low-b", "low-c" were preempted for the gang "train"
 
   @JPR-11 @must
-  Scenario: Free room is used before anybody goes
+  Scenario: A gang uses free capacity before it preempts
     Source: Koordinator, job-level preemption: members that already have a place keep it, victims are for the others.
     Given a node "east" with 4 GPUs
     And a node "free" with 4 GPUs
@@ -114,14 +114,14 @@ Feature: Who goes for a gang
     When a gang "train" of 2 pods with 3 GPUs each is submitted at priority 100
     Then the whole gang "train" runs
     And exactly one of "low-east", "low-west" was preempted for the gang "train"
-    And nothing else was disturbed
+    And no other pod was evicted or failed
 
   @JPR-21 @should
-  Scenario: A gang that leaves as one leaves whole
+  Scenario: A gang with disruption mode All is preempted as a unit
     Source: KEP-5710, workload-aware preemption: a group with the disruption mode "all" is evicted entirely or not at all.
     Given a node with 4 GPUs
-    And a gang "crew" of 4 pods with 1 GPU each running at priority 10, which leaves as one
-    When pod "urgent" asks for 1 GPU at priority 100
+    And a gang "batch" of 4 pods with 1 GPU each running at priority 10 with disruption mode All
+    When pod "urgent" requests 1 GPU at priority 100
     Then "urgent" runs
-    And "crew-0", "crew-1", "crew-2", "crew-3" were preempted for "urgent"
-    And nothing else was disturbed
+    And "batch-0", "batch-1", "batch-2", "batch-3" were preempted for "urgent"
+    And no other pod was evicted or failed

@@ -1,91 +1,91 @@
 @jobs @cluster
-Feature: What an operator makes of a job
-  A job is carried out as pods that know their place. The operator sees to it, whatever the scheduler.
+Feature: Replicas of training jobs
+  The operator creates the pods and services of a job, whatever the scheduler.
 
   Background:
-    Given an operator that follows the restart policy of each role
+    Given an operator that applies the restartPolicy of each role
 
   @JOB-01 @must
-  Scenario: Every replica has its name, its labels and what it needs to find the others
+  Scenario: Replicas get stable names, labels and rendezvous variables
     Source: Kubeflow training-operator 1.7 and 1.9, PyTorchJob: pods and services <job>-<role>-<index>, labels training.kubeflow.org/operator-name, job-name, replica-type, replica-index and, on the master, job-role; MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK in every replica.
     Given a node with 5 GPUs
     When a PyTorch job "train" of 1 master and 2 workers is created
     And a PyTorch job "other" of 1 master and 1 worker is created
     Then job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"
     And job "other" consists of "other-master-0", "other-worker-0"
-    And these labels are carried:
+    And the pods have these labels:
       | pod            | training.kubeflow.org/job-name | training.kubeflow.org/replica-type | training.kubeflow.org/replica-index | training.kubeflow.org/operator-name |
       | train-master-0 | train                          | master                             | 0                                   | pytorchjob-controller               |
       | train-worker-0 | train                          | worker                             | 0                                   | pytorchjob-controller               |
       | train-worker-1 | train                          | worker                             | 1                                   | pytorchjob-controller               |
       | other-worker-0 | other                          | worker                             | 0                                   | pytorchjob-controller               |
-    And these labels are carried:
+    And the pods have these labels:
       | pod            | training.kubeflow.org/job-role |
       | train-master-0 | master                         |
-    And the processes of job "train" find in their environment:
+    And the pods of job "train" have these environment variables:
       | pod            | MASTER_ADDR    | MASTER_PORT | WORLD_SIZE | RANK |
       | train-master-0 | train-master-0 | 23456       | 3          | 0    |
       | train-worker-0 | train-master-0 | 23456       | 3          | 1    |
       | train-worker-1 | train-master-0 | 23456       | 3          | 2    |
-    And the processes of job "other" find in their environment:
+    And the pods of job "other" have these environment variables:
       | pod            | MASTER_ADDR    | MASTER_PORT | WORLD_SIZE | RANK |
       | other-worker-0 | other-master-0 | 23456       | 2          | 1    |
 
   @JOB-11 @should
-  Scenario: Whoever looks for pods by the labels of earlier operators finds them
+  Scenario: The operator also sets the legacy pytorch-operator labels
     Source: Kubeflow pytorch-operator 1.0: labels group-name, pytorch-job-name, pytorch-replica-type, pytorch-replica-index and, on the master, job-role; Arena 0.15.5 takes either these or training.kubeflow.org/*. Our opinion: both, for the clients of either time.
     Given a node with 5 GPUs
     When a PyTorch job "train" of 1 master and 2 workers is created
     And a PyTorch job "other" of 1 master and 1 worker is created
-    Then these labels are carried:
+    Then the pods have these labels:
       | pod            | group-name   | pytorch-job-name | pytorch-replica-type | pytorch-replica-index |
       | train-master-0 | kubeflow.org | train            | master               | 0                     |
       | train-worker-1 | kubeflow.org | train            | worker               | 1                     |
       | other-master-0 | kubeflow.org | other            | master               | 0                     |
-    And these labels are carried:
+    And the pods have these labels:
       | pod            | job-role |
       | train-master-0 | master   |
       | other-master-0 | master   |
 
   @JOB-08 @must
-  Scenario: With a job goes all that was made for it
+  Scenario: Deleting a job garbage-collects its dependents
     Source: Kubernetes documentation, Garbage Collection: dependents of a deleted owner are deleted; Kubeflow training-operator 1.9: the job is the controlling owner of its pods and services.
     Given a node with 4 GPUs
-    When a PyTorch job "leaves" of 1 master and 1 worker is created with:
+    When a PyTorch job "first" of 1 master and 1 worker is created with:
       | schedulingPolicy.minAvailable | 2 |
-    And a PyTorch job "stays" of 1 master and 1 worker is created
-    Then "leaves-master-0", "leaves-worker-0", "stays-master-0", "stays-worker-0" run
-    And job "leaves" consists of "leaves-master-0", "leaves-worker-0"
-    When job "leaves" is deleted
-    Then nothing of job "leaves" is left
-    And job "stays" consists of "stays-master-0", "stays-worker-0"
-    And job "stays" is Running
+    And a PyTorch job "second" of 1 master and 1 worker is created
+    Then "first-master-0", "first-worker-0", "second-master-0", "second-worker-0" run
+    And job "first" consists of "first-master-0", "first-worker-0"
+    When job "first" is deleted
+    Then no object of job "first" is left
+    And job "second" consists of "second-master-0", "second-worker-0"
+    And job "second" is Running
 
   @JOB-09 @must
-  Scenario Outline: A job that cannot be carried out is warned about, and gets nothing
+  Scenario Outline: An invalid job gets a Warning event and no pods
     Source: Kubeflow training-operator 1.7, ValidateV1PyTorchJob: a role without containers, a container without an image and an unknown role are told by a Warning event on the job, and no pods are made (from 1.8 on an admission webhook refuses such a job).
     Given a node with 4 GPUs
-    When a PyTorch job "wrong" of 1 master and 1 worker is created with:
+    When a PyTorch job "invalid" of 1 master and 1 worker is created with:
       | <setting> | <value> |
-    And a PyTorch job "right" of 1 master and 1 worker is created
-    Then a warning about job "wrong" says "<word>", and nothing was made for it
-    And job "right" is Running
+    And a PyTorch job "valid" of 1 master and 1 worker is created
+    Then a Warning event on job "invalid" contains "<text>", and no objects were created for it
+    And job "valid" is Running
 
     Examples:
-      | setting                         | value             | word       |
+      | setting                         | value             | text       |
       | Worker.template.spec.containers | []                | containers |
       | Worker.template.spec.containers | [{name: pytorch}] | image      |
       | Chief                           | {replicas: 1}     | Chief      |
 
   @JOB-12 @should
-  Scenario Outline: A job that cannot be carried out says in its status which field is wrong
+  Scenario Outline: An invalid job's Failed condition names the field
     Source: Kubernetes API conventions: conditions expose what clients need to know, events alert people, numbers are checked for their bounds; Kubeflow pytorch-operator 1.0: a spec that cannot be read is a Failed condition and a Warning event. Our opinion: so is every other mistake, with the field's path.
     Given a node with 4 GPUs
-    When a PyTorch job "wrong" of 1 master and 1 worker is created with:
+    When a PyTorch job "invalid" of 1 master and 1 worker is created with:
       | <setting> | <value> |
-    And a PyTorch job "right" of 1 master and 1 worker is created
-    Then job "wrong" is refused for "<setting>", and nothing was made for it
-    And job "right" is Running
+    And a PyTorch job "valid" of 1 master and 1 worker is created
+    Then job "invalid" has a Failed condition that names "<setting>", and no objects were created for it
+    And job "valid" is Running
 
     Examples:
       | setting                         | value             |

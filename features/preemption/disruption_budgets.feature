@@ -1,31 +1,31 @@
 @preemption
-Feature: Disruption budgets are respected where that is possible
-  A budget says how many pods can be spared. It steers the choice of victims; it does not stop a more important pod.
+Feature: Preemption and PodDisruptionBudgets
+  A PodDisruptionBudget influences the choice of victims. It does not stop a higher-priority pod.
 
   @PRE-10 @should
-  Scenario: A protected pod is spared while another one would do
+  Scenario: Victims that do not violate a PodDisruptionBudget are preferred
     Source: Kubernetes documentation, Pod Priority and Preemption: victims whose budget would not be violated are looked for first.
-    Given a node "vault" with 1 GPU
+    Given a node "single" with 1 GPU
     And a node "mixed" with 2 GPUs
     And pods running at priority 10, each started after the one above:
-      | pod      | GPUs | node  |
-      | loose    | 1    | mixed |
-      | treasure | 1    | mixed |
-      | jewel    | 1    | vault |
-    And a disruption budget that can spare none of "treasure", "jewel"
-    When pod "urgent" asks for 1 GPU at priority 100
+      | pod       | GPUs | node   |
+      | open      | 1    | mixed  |
+      | protected | 1    | mixed  |
+      | guarded   | 1    | single |
+    And a PodDisruptionBudget that allows no disruption of "protected", "guarded"
+    When pod "urgent" requests 1 GPU at priority 100
     Then "urgent" runs on "mixed"
-    And "loose" was preempted for "urgent"
-    And "treasure", "jewel" are still there
+    And "open" was preempted for "urgent"
+    And "protected", "guarded" were not evicted
 
   @PRE-11 @should
-  Scenario: A budget does not stop a more important pod
+  Scenario: A PodDisruptionBudget is violated when no other victim exists
     Source: Kubernetes documentation, Pod Priority and Preemption: budgets are respected as far as possible, without a guarantee.
     Given a node with 1 GPU
     And pods running at priority 10:
-      | pod      | GPUs |
-      | treasure | 1    |
-    And a disruption budget that can spare none of "treasure"
-    When pod "urgent" asks for 1 GPU at priority 100
+      | pod       | GPUs |
+      | protected | 1    |
+    And a PodDisruptionBudget that allows no disruption of "protected"
+    When pod "urgent" requests 1 GPU at priority 100
     Then "urgent" runs
-    And "treasure" was preempted for "urgent"
+    And "protected" was preempted for "urgent"

@@ -1,55 +1,55 @@
 @preemption
-Feature: Several pods want the same room
-  Room that is being made is not yet anybody's. Importance decides until the moment somebody sits down.
+Feature: Competition for a nominated node
+  Until a pod is bound, the highest priority wins: a nominated node is not a binding.
 
   @PRE-21 @must
-  Scenario: Of two that push at the same time the more important one gets the room
+  Scenario: Of two concurrent preemptors the higher-priority one is bound
     Source: Kubernetes documentation, Pod Priority and Preemption: a pending pod goes before others of lower priority.
     Given a node with 1 GPU
     And pods running at priority 10:
-      | pod    | GPUs | leaves within |
+      | pod    | GPUs | terminates in |
       | victim | 1    | 2s            |
-    When pods ask while the scheduler looks away:
+    When pods are created while the scheduler is paused:
       | pod      | GPUs | priority |
       | urgent   | 1    | 100      |
       | critical | 1    | 200      |
     Then "critical" runs
-    And "urgent" keeps waiting
-    And nothing else was disturbed
+    And "urgent" stays pending
+    And no other pod was evicted or failed
     When "critical" finishes
     Then "urgent" runs
 
   @PRE-22 @should
-  Scenario: A promised place goes to a more important latecomer
+  Scenario: A higher-priority pod takes over a nominated node
     Source: Kubernetes documentation, Pod Priority and Preemption: a nominated node may be given to a pod of higher priority that comes later.
     Given a node with 1 GPU
     And pods running at priority 10:
-      | pod    | GPUs | leaves within |
+      | pod    | GPUs | terminates in |
       | victim | 1    | 4s            |
-    When pod "urgent" asks for 1 GPU at priority 100
-    Then "urgent" is promised the place of "victim", which is still leaving
-    When pod "critical" asks for 1 GPU at priority 200
+    When pod "urgent" requests 1 GPU at priority 100
+    Then "urgent" is nominated to the node of "victim" while "victim" terminates
+    When pod "critical" requests 1 GPU at priority 200
     Then "critical" runs
-    And "urgent" is no longer promised the node of "critical"
-    And "urgent" keeps waiting
-    And nothing else was disturbed
+    And "urgent" is no longer nominated to the node of "critical"
+    And "urgent" stays pending
+    And no other pod was evicted or failed
     When "critical" finishes
     Then "urgent" runs
 
   @PRE-27 @must
-  Scenario: A replaced victim waits and does not push back
+  Scenario: A victim re-created by its controller stays pending and does not preempt
     Source: Kubernetes conformance, "runs ReplicaSets to verify preemption running path" (since 1.19).
     Given a node with 2 GPUs
     And pods running:
-      | pod   | GPUs | priority | leaves within |
+      | pod   | GPUs | priority | terminates in |
       | batch | 1    | 10       | 2s            |
       | peer  | 1    | 20       |               |
-    When pod "urgent" asks for 1 GPU at priority 100
+    When pod "urgent" requests 1 GPU at priority 100
     Then "batch" was preempted for "urgent"
     When a controller replaces "batch" by "replacement"
     Then "urgent" runs
-    And "replacement" keeps waiting
+    And "replacement" stays pending
     And "batch" was preempted for "urgent"
-    And "urgent", "peer" are still there
+    And "urgent", "peer" were not evicted
     When "urgent" finishes
     Then "replacement" runs

@@ -1,47 +1,47 @@
 @preemption
-Feature: Order in the queue, and pods that do not push
-  Importance decides who is looked at first. Whether a pod may also evict others is a matter of its own.
+Feature: Priority order of pending pods
+  Priority decides which pending pod is scheduled first. preemptionPolicy decides whether it may also preempt.
 
   @PRE-12 @must
-  Scenario: A pod that never preempts waits, and is still first in line
+  Scenario: A pod with preemptionPolicy Never stays pending and keeps its place in the queue
     Source: Kubernetes documentation, Pod Priority and Preemption: non-preempting PriorityClass.
     Given a node with 1 GPU
     And pods running at priority 50:
       | pod    | GPUs |
       | holder | 1    |
-    When pod "ordinary" asks for 1 GPU at priority 50
-    And pod "polite" asks for 1 GPU at priority 100 and never preempts
-    Then "ordinary", "polite" keep waiting
-    And nobody was preempted
+    When pod "ordinary" requests 1 GPU at priority 50
+    And pod "policy-never" requests 1 GPU at priority 100 with preemptionPolicy Never
+    Then "ordinary", "policy-never" stay pending
+    And no pod was preempted
     When "holder" finishes
-    Then "polite" runs
-    And "ordinary" keeps waiting
-    When "polite" finishes
+    Then "policy-never" runs
+    And "ordinary" stays pending
+    When "policy-never" finishes
     Then "ordinary" runs
 
   @PRE-24 @must
-  Scenario: When a place becomes free the most important pod gets it
+  Scenario: Freed capacity goes to the highest-priority pending pod
     Source: Kubernetes documentation, Pod Priority and Preemption: pending pods are ordered by priority.
     Given a node with 1 GPU
     And pods running at priority 1000:
       | pod    | GPUs |
       | holder | 1    |
-    When pod "modest" asks for 1 GPU at priority 10
-    And pod "important" asks for 1 GPU at priority 100
-    Then "modest", "important" keep waiting
+    When pod "low" requests 1 GPU at priority 10
+    And pod "high" requests 1 GPU at priority 100
+    Then "low", "high" stay pending
     When "holder" finishes
-    Then "important" runs
-    And "modest" keeps waiting
-    When "important" finishes
-    Then "modest" runs
+    Then "high" runs
+    And "low" stays pending
+    When "high" finishes
+    Then "low" runs
 
   @PRE-25 @must
-  Scenario: A pod that finds no place is told what is missing
+  Scenario: An unschedulable pod reports the insufficient resource
     Source: Kubernetes documentation, Assign Extended Resources: the event FailedScheduling names the insufficient resource.
     Given a node "east" with 2 GPUs
     And a node "west" with 2 GPUs
-    When pod "large" asks for 3 GPUs at priority 10
-    Then "large" is refused, and the reason names "Unschedulable" and "nvidia.com/gpu"
-    And a warning event about "large" names "Insufficient nvidia.com/gpu"
-    When a node "roomy" with 4 GPUs joins
-    Then "large" runs on "roomy"
+    When pod "large" requests 3 GPUs at priority 10
+    Then "large" is reported unschedulable, and the condition contains "Unschedulable" and "nvidia.com/gpu"
+    And a Warning event on "large" contains "Insufficient nvidia.com/gpu"
+    When a node "added" with 4 GPUs joins
+    Then "large" runs on "added"

@@ -1,26 +1,26 @@
 @queues @gangs
-Feature: Who goes first in a queue
-  Importance first, then age; and a job that cannot start does not keep room empty that a later one could use.
+Feature: Order within a queue
+  Priority first, then age. A job that cannot start does not block capacity that a later job could use.
 
   @QUE-02 @must
-  Scenario: Of two waiting jobs the more important one goes first, though it came later
+  Scenario: The higher-priority pending job starts first
     Source: Volcano documentation, Plugins, priority: jobs of higher priority are placed first.
     Given a node with 16 GPUs
     And a queue "research" with 8 GPUs
     And a gang "first" of 6 pods with 1 GPU each running in queue "research" at priority 100
-    When a gang "modest" of 6 pods with 1 GPU each is submitted to queue "research" at priority 10
+    When a gang "low" of 6 pods with 1 GPU each is submitted to queue "research" at priority 10
     And a gang "urgent" of 6 pods with 1 GPU each is submitted to queue "research" at priority 100
-    Then the gang "modest" is queued
+    Then the gang "low" is queued
     And the gang "urgent" is queued
     When the gang "first" finishes
     Then the whole gang "urgent" runs
-    And the gang "modest" is queued
+    And the gang "low" is queued
     When the gang "urgent" finishes
-    Then the whole gang "modest" runs
+    Then the whole gang "low" runs
     And queue "research" never used more than its capability
 
   @QUE-03 @must
-  Scenario: Of two equally important jobs the one that came first goes first
+  Scenario: Jobs of equal priority start in FIFO order
     Source: Volcano documentation, Queue: jobs of a queue are served first in, first out.
     Given a node with 16 GPUs
     And a queue "research" with 8 GPUs
@@ -36,7 +36,7 @@ Feature: Who goes first in a queue
     Then the whole gang "newer" runs
 
   @QUE-04 @must
-  Scenario: A small job starts while a large one before it still waits
+  Scenario: A job that fits starts ahead of a blocked one
     Source: Volcano pull request 1089: a job that cannot start no longer blocks the jobs behind it.
     Given a node with 16 GPUs
     And a queue "research" with 8 GPUs
@@ -46,17 +46,17 @@ Feature: Who goes first in a queue
     When a gang "small" of 1 pod with 1 GPU is submitted to queue "research", more than a second later
     Then the whole gang "small" runs
     And the gang "large" is queued
-    And nobody was preempted
+    And no pod was preempted
     When the gang "first" finishes
     Then the whole gang "large" runs
-    And "small-0" is still there
+    And "small-0" was not evicted
     And queue "research" never used more than its capability
 
   @QUE-05 @may
-  Scenario: Where a queue is served strictly in order nobody overtakes its head
+  Scenario: In a strict FIFO queue the head blocks later jobs
     Source: Volcano API, Queue: dequeueStrategy fifo lets the head of the queue block the others.
     Given a node with 16 GPUs
-    And a queue "research" with 8 GPUs, served strictly in order
+    And a queue "research" with 8 GPUs in strict FIFO order
     And a gang "first" of 6 pods with 1 GPU each running in queue "research"
     When a gang "large" of 6 pods with 1 GPU each is submitted to queue "research"
     And a gang "small" of 1 pod with 1 GPU is submitted to queue "research", more than a second later
@@ -68,10 +68,10 @@ Feature: Who goes first in a queue
     And every pod of "large" was bound before any pod of "small"
 
   @QUE-06 @may
-  Scenario: A later job overtakes the head of the queue only where it does not delay it
+  Scenario: With EASY backfill a later job starts only if it does not delay the head of the queue
     Source: EASY backfilling (Lifka 1995): a job may move ahead if it does not delay the first job of the queue.
     Given a node with 16 GPUs
-    And a queue "research" with 8 GPUs, whose head is not to be delayed
+    And a queue "research" with 8 GPUs and EASY backfill
     And a gang "first" of 4 pods with 1 GPU each running in queue "research"
     When a gang "head" of 6 pods with 1 GPU each is submitted to queue "research"
     Then the gang "head" is queued
@@ -86,21 +86,21 @@ Feature: Who goes first in a queue
     Then the whole gang "harmful" runs
 
   @QUE-07 @must
-  Scenario: Where preemption is not switched on importance decides the order and evicts nobody
+  Scenario: With preemption disabled priority orders the queue and evicts nothing
     Source: Volcano documentation, Actions: the default actions are enqueue, allocate and backfill; preempt is not among them.
-    Given preemption is not switched on
+    Given preemption is disabled
     And a node with 16 GPUs
     And a queue "research" with 8 GPUs
     And a gang "first" of 6 pods with 1 GPU each running in queue "research" at priority 10
     When a gang "urgent" of 6 pods with 1 GPU each is submitted to queue "research" at priority 1000
     Then the gang "urgent" is queued
-    And nobody was preempted
+    And no pod was preempted
     When the gang "first" finishes
     Then the whole gang "urgent" runs
 
   @QUE-10 @should
-  Scenario: A more important job goes before one that was admitted and found no place
-    Source: Volcano issue 5330: a job that was admitted keeps its claim on the queue before more important ones.
+  Scenario: A higher-priority job starts before an admitted job that cannot be placed
+    Source: Volcano issue 5330: a job that was admitted keeps its share of the queue before higher-priority ones.
     Given a node "east" with 4 GPUs
     And a node "west" with 4 GPUs
     And a queue "research" with 4 GPUs
@@ -108,18 +108,18 @@ Feature: Who goes first in a queue
       | pod         | GPUs | node |
       | east-holder | 2    | east |
       | west-holder | 2    | west |
-    When a gang "modest" of 1 pod with 4 GPUs is submitted to queue "research" at priority 10
-    Then the gang "modest" is queued
+    When a gang "low" of 1 pod with 4 GPUs is submitted to queue "research" at priority 10
+    Then the gang "low" is queued
     When a gang "urgent" of 1 pod with 4 GPUs is submitted to queue "research" at priority 100
     Then the gang "urgent" is queued
     When "east-holder" finishes
     Then the whole gang "urgent" runs
-    And the gang "modest" is queued
+    And the gang "low" is queued
     When the gang "urgent" finishes
-    Then the whole gang "modest" runs
+    Then the whole gang "low" runs
 
   @QUE-13 @should
-  Scenario: A waiting job that is made more important moves forward
+  Scenario: Raising a pending job's priority reorders the queue
     Source: Volcano documentation, Plugins, priority: the order follows the priority class of the job's group.
     Given a node with 16 GPUs
     And a queue "research" with 8 GPUs

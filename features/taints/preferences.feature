@@ -1,26 +1,26 @@
 @taints
-Feature: Taints that only ask
-  A preference steers a pod away as long as there is another place. It keeps nobody waiting.
+Feature: Soft taints and added tolerations
+  PreferNoSchedule is a preference: no pod stays pending because of it.
 
   @TNT-06 @should
-  Scenario: A reluctant node is taken last
+  Scenario: A PreferNoSchedule node is used last
     Source: Kubernetes documentation, Taints and Tolerations: PreferNoSchedule is a soft version of NoSchedule.
     Given nodes:
-      | node    | GPUs | taints                    |
-      | grumpy  | 2    | gpu=true:PreferNoSchedule |
-      | willing | 2    |                           |
-      | surly   | 2    | gpu=true:PreferNoSchedule |
-    When pod "first" asks for 1 GPU
-    Then "first" runs on "willing"
-    When pod "second" asks for 1 GPU
-    Then "second" runs on "willing"
-    When pod "third" asks for 1 GPU
-    Then "third" runs on "grumpy", "surly"
+      | node      | GPUs | taints                    |
+      | avoided-1 | 2    | gpu=true:PreferNoSchedule |
+      | preferred | 2    |                           |
+      | avoided-2 | 2    | gpu=true:PreferNoSchedule |
+    When pod "first" requests 1 GPU
+    Then "first" runs on "preferred"
+    When pod "second" requests 1 GPU
+    Then "second" runs on "preferred"
+    When pod "third" requests 1 GPU
+    Then "third" runs on "avoided-1", "avoided-2"
 
   @TNT-13 @may @cluster
-  Scenario: A pod that asks for GPUs is let onto GPU nodes by the cluster itself
+  Scenario: The ExtendedResourceToleration plugin adds the GPU toleration
     Source: Kubernetes documentation, admission controllers: ExtendedResourceToleration adds the toleration of the resource.
-    Given a cluster that adds tolerations for extended resources
+    Given a cluster with the ExtendedResourceToleration admission plugin
     And a node "reserved" with 1 GPU and the taint "nvidia.com/gpu=present:NoSchedule"
-    When pod "train" asks for 1 GPU
+    When pod "train" requests 1 GPU
     Then "train" runs on "reserved"

@@ -1,9 +1,9 @@
 @documents @taints
-Feature: Training on tainted nodes
-  Arena's walk-through of --toleration: two workers carry the taint gpu_node, a third one ssd_node.
+Feature: Walk-through: tolerations of training jobs
+  Arena's walk-through of --toleration: two workers have the taint gpu_node, a third one has ssd_node.
 
   @DOC-4 @must @doc-4
-  Scenario: A toleration opens the nodes of its key, "all" opens every node
+  Scenario: --toleration KEY tolerates taints of that key, --toleration all tolerates every taint
     Given nodes:
       | node     | role   | GPUs | taints                                    |
       | master-1 | master | 0    | node-role.kubernetes.io/master:NoSchedule |
@@ -12,19 +12,19 @@ Feature: Training on tainted nodes
       | worker-1 |        | 1    | gpu_node=invalid:NoSchedule               |
       | worker-2 |        | 1    | gpu_node=invalid:NoSchedule               |
       | worker-3 |        | 4    | ssd_node=invalid:NoSchedule               |
-    # 1: without a toleration nothing is placed, and the reason says so
-    When a person types:
+    # 1: without a toleration no pod is bound, and the condition says why
+    When the user runs:
       """
       muster submit pytorch --name=plain --gpus=1 --image=training "python mnist.py"
       """
-    Then "plain-master-0" is refused, and the reason names "untolerated taint"
-    And "plain-master-0" keeps waiting
-    # 2: a toleration of one key opens the nodes with that taint, and no others
-    When a person types:
+    Then "plain-master-0" is reported unschedulable, and the condition contains "untolerated taint"
+    And "plain-master-0" stays pending
+    # 2: a toleration of one key tolerates that taint, and no other
+    When the user runs:
       """
       muster submit pytorch --name=pytorch-toleration --gpus=1 --workers=2 --image=training --tensorboard --logdir=/root/logs --toleration gpu_node "python mnist.py"
       """
-    Then the answer reads:
+    Then the output contains:
       """
       configmap/pytorch-toleration-pytorchjob created
       service/pytorch-toleration-tensorboard created
@@ -33,11 +33,11 @@ Feature: Training on tainted nodes
       """
     And job "pytorch-toleration" is Running
     And "pytorch-toleration-master-0", "pytorch-toleration-worker-0" run on "worker-1" and "worker-2" only
-    When a person types:
+    When the user runs:
       """
       muster get pytorch-toleration
       """
-    Then the answer reads:
+    Then the output contains:
       """
       STATUS: RUNNING
       PRIORITY: N/A
@@ -46,20 +46,20 @@ Feature: Training on tainted nodes
       Your tensorboard will be available on:
       http://*
       """
-    # 3: several keys open the nodes of each
-    When a person types:
+    # 3: several keys tolerate the taints of each
+    When the user runs:
       """
       muster submit pytorch --name=both --gpus=1 --image=training --toleration gpu_node --toleration ssd_node "python mnist.py"
       """
     Then "both-master-0" runs on "worker-3"
-    # 4: "all" opens every node; the others are full
-    When a person types:
+    # 4: "all" tolerates every taint; the other nodes are full
+    When the user runs:
       """
       muster submit pytorch --name=pytorch-toleration-all --gpus=1 --image=training --toleration all "python mnist.py"
       """
     Then job "pytorch-toleration-all" is Running
     And "pytorch-toleration-all-master-0" runs on "worker-3"
-    # 5: without the taints everybody may come
+    # 5: without the taints every pod can be scheduled
     When the taints of "worker-1", "worker-2" and "worker-3" are removed
     Then job "plain" is Running
     And "plain-master-0" runs on "worker-3"

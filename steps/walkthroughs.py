@@ -1,0 +1,163 @@
+"""The five walk-throughs: the commands, their output, and the jobs behind them.
+
+The last steps are those of variants, where the outcome depends on which pod of a job was preempted.
+"""
+
+from collections.abc import Callable
+
+from pytest_bdd import given, then, when
+
+from muster.arena.commands import CommandResult
+from muster.assertions.evaluation import Recording
+from muster.assertions.events import events_in_order
+from muster.assertions.jobs import job_is, job_went_through
+from muster.assertions.operator_objects import job_owns_exactly, remaining_pods_ended, replica_restarted
+from muster.assertions.preemption import no_other_pod_evicted, preempted_event_names_node, victims_among
+from muster.assertions.walkthroughs import output_contains
+from muster.environment import ScenarioContext
+from muster.errors import ConformanceFailure
+from muster.report.allure_files import attach
+from steps.parsing import Names, step_pattern
+
+_PRIORITY_CLASS = "spec.runPolicy.schedulingPolicy.priorityClass"
+_WORKERS = "spec.pytorchReplicaSpecs.Worker"
+
+
+@given(step_pattern('the objects of the manifest "{manifest:Name}"'))
+@when(step_pattern('the objects of the manifest "{manifest:Name}" are created'))
+def manifest_objects_are_created(scenario: ScenarioContext, manifest: str) -> None:
+    scenario.jobs.create_objects(manifest)
+
+
+@when("the user runs:")
+def user_runs(scenario: ScenarioContext, run_command: Callable[[str], CommandResult], docstring: str) -> None:
+    operator = scenario.jobs.ensure_operator()
+    _, command, *arguments = docstring.split()
+    if command == "submit":
+        operator.check_job_kind(arguments[0])
+    result = run_command(docstring)
+    scenario.jobs.last_output = result.output
+    attach("answer", result.output)
+    scenario.note_activity()
+    if result.exit_code:
+        raise ConformanceFailure(
+            f"wanted   the command {docstring!r} to succeed\nseen     exit code {result.exit_code}: {result.output}"
+        )
+
+
+@then("the output contains:")
+def check_output_contains(scenario: ScenarioContext, docstring: str) -> None:
+    output_contains(scenario.jobs.last_output, docstring)
+
+
+@then(step_pattern("the output does not contain the victim among {pods:Names}"))
+def output_does_not_contain_victim(scenario: ScenarioContext, pods: Names) -> None:
+    (victim,) = victims_among(scenario.recording.history, pods)
+    if victim in scenario.jobs.last_output:
+        raise ConformanceFailure(f"wanted   {victim} not among the instances\nseen     {scenario.jobs.last_output}")
+
+
+@when(step_pattern('job "{job:Name}" is created from the manifest "{manifest:Name}"'))
+def job_is_created(scenario: ScenarioContext, job: str, manifest: str) -> None:
+    scenario.jobs.create_job(manifest, job)
+
+
+@when(step_pattern('job "{job:Name}" is created from the manifest "{manifest:Name}", more than a second later'))
+def job_is_created_later(scenario: ScenarioContext, job: str, manifest: str) -> None:
+    scenario.wait_for_next_second()
+    scenario.jobs.create_job(manifest, job)
+
+
+@when(step_pattern('job "{job:Name}" is created from the manifest "{manifest:Name}" without its priority class'))
+def job_is_created_without_priority_class(scenario: ScenarioContext, job: str, manifest: str) -> None:
+    scenario.jobs.create_job(manifest, job, without=_PRIORITY_CLASS)
+
+
+@when(step_pattern('job "{job:Name}" is created from the manifest "{manifest:Name}" without its workers'))
+def job_is_created_without_workers(scenario: ScenarioContext, job: str, manifest: str) -> None:
+    scenario.jobs.create_job(manifest, job, without=_WORKERS)
+
+
+@then(step_pattern('a job from the manifest "{manifest:Name}" with {number:d} workers is rejected'))
+def job_is_rejected(scenario: ScenarioContext, manifest: str, number: int) -> None:
+    if not scenario.jobs.rejection(manifest, {f"{_WORKERS}.replicas": number}):
+        raise ConformanceFailure(f"wanted   a job with {number} workers rejected\nseen     the API server accepts it")
+
+
+@when(step_pattern('job "{job:Name}" completes'))
+def job_completes(scenario: ScenarioContext, job: str) -> None:
+    """Wait for Running first: an operator may miss a job that ends as soon as it starts."""
+    scenario.recording.set_up(job_is(job, "Running"))
+    scenario.finish_pods(*scenario.groups.members(job))
+    scenario.recording.must(job_is(job, "Succeeded"))
+
+
+@then(step_pattern('job "{job:Name}" is {state:w}'))
+def job_is_in_state(recording: Recording, job: str, state: str) -> None:
+    recording.must(job_is(job, state))
+
+
+@then(step_pattern('all remaining pods of job "{job:Name}" have finished'))
+def remaining_pods_have_finished(recording: Recording, job: str) -> None:
+    """The workload simulator ends the peers of a lost pod: if it is late, that is a harness error, not a failure."""
+    recording.set_up(remaining_pods_ended(job))
+
+
+@then(step_pattern('job "{job:Name}" went from {first:w} to {second:w} to {third:w}'))
+def job_went_through_states(recording: Recording, job: str, first: str, second: str, third: str) -> None:
+    recording.must(job_went_through(job, first, second, third))
+
+
+@then(step_pattern('a Preempted event on the victim among {pods:Names} names "{preemptor}" and the node'))
+def preempted_event_on_victim_names_preemptor(recording: Recording, pods: Names, preemptor: str) -> None:
+    recording.must(preempted_event_names_node(pods, preemptor))
+
+
+@then(step_pattern('the events on "{pod:Name}" are {reasons:Names}, in this order'))
+def events_are_in_order(recording: Recording, pod: str, reasons: Names) -> None:
+    recording.must(events_in_order(pod, reasons))
+
+
+@then("no other pod was evicted")
+def check_no_other_pod_evicted(recording: Recording) -> None:
+    recording.stays(no_other_pod_evicted())
+
+
+@then(step_pattern('the output does not contain "{name:Name}"'))
+def output_does_not_contain(scenario: ScenarioContext, name: str) -> None:
+    if name in scenario.jobs.last_output:
+        raise ConformanceFailure(f"wanted   {name} not in the output\nseen     {scenario.jobs.last_output}")
+
+
+def _preempted_pod(scenario: ScenarioContext, job: str) -> str:
+    (victim,) = victims_among(scenario.recording.history, (f"{job}-master-0", f"{job}-worker-0", f"{job}-worker-1"))
+    return victim
+
+
+@then(step_pattern('job "{job:Name}" fails and keeps no pods if it lost its master, otherwise gets a new worker'))
+def job_fails_or_gets_new_worker(scenario: ScenarioContext, job: str) -> None:
+    lost = _preempted_pod(scenario, job)
+    if lost.endswith("-master-0"):
+        scenario.recording.must(job_is(job, "Failed"))
+        scenario.recording.stays(job_owns_exactly(job, ()))
+    else:
+        scenario.recording.stays(replica_restarted(job, lost))
+
+
+@then(
+    step_pattern('the output shows job "{job:Name}" without instances if it lost its master, otherwise its new worker')
+)
+def output_shows_failed_job_or_new_worker(scenario: ScenarioContext, job: str) -> None:
+    lost = _preempted_pod(scenario, job)
+    if lost.endswith("-master-0"):
+        output_contains(scenario.jobs.last_output, "Status: FAILED")
+        if f"{job}-" in scenario.jobs.last_output:
+            raise ConformanceFailure(f"wanted   no instances of {job}\nseen     {scenario.jobs.last_output}")
+        return
+    output_contains(scenario.jobs.last_output, f"Status: PENDING\n{lost} Pending * false 4 N/A")
+
+
+@then(step_pattern('a job from the manifest "{manifest:Name}" with {number:d} workers is accepted'))
+def job_is_accepted(scenario: ScenarioContext, manifest: str, number: int) -> None:
+    if rejection := scenario.jobs.rejection(manifest, {f"{_WORKERS}.replicas": number}):
+        raise ConformanceFailure(f"wanted   a job with {number} workers accepted\nseen     {rejection}")
