@@ -1,5 +1,5 @@
-"""The reference scheduler and operator: the clearest text there is on how GPU batch scheduling should behave.
+"""The reference scheduler and training operator: a readable implementation of the behaviours that the suite tests.
 
-core/ decides, runtime/ is the shell around it, operator/ makes pods of jobs, client/ speaks to the API server. It
-stands alone, imports nothing of the harness, and is reached as a process only (`python -m scheduler`).
+core/ makes the decisions, runtime/ watches and executes, operator/ creates pods for jobs, client/ is the API client. It
+imports nothing of the harness and is used only as a process (`python -m scheduler`).
 """

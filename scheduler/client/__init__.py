@@ -1,13 +1,12 @@
-"""The API server as this package sees it: one client for requests, one reflector per kind that is followed.
+"""The API client: one client for requests, one reflector per watched kind.
 
-Written on aiohttp and msgspec, because the official client costs 43 MB and most of a core at a few hundred pods a
-second.
+Built on aiohttp and msgspec: the official client costs 43 MB and most of a core at a few hundred pods per second.
 """
 
 from scheduler.client.access import Access, AccessError
 from scheduler.client.client import Client
 from scheduler.client.errors import ApiError, Unreachable
-from scheduler.client.objects import Metadata, OwnerReference, Watched
+from scheduler.client.metadata import Metadata, OwnerReference, Watched
 from scheduler.client.reflector import ADDED, DELETED, MODIFIED, Reflector
 
 __all__ = [

@@ -1,7 +1,7 @@
 """How to reach an API server: from a kubeconfig, or from inside a pod.
 
-The ssl module reads certificates from files only; those that a kubeconfig carries inline reach it through anonymous
-memory, so that no key is ever written to a disk.
+The ssl module reads certificates only from files. Inline certificates of a kubeconfig are passed through anonymous
+memory, so that no key is ever written to disk.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any
 import yaml
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-_TOKEN_SECONDS = 60  # a mounted token is renewed about hourly: read it again now and then
+_TOKEN_SECONDS = 60  # a mounted token is rotated about hourly: reread it
 
 
 class AccessError(Exception):
-    """The kubeconfig cannot be used; the text says what is wrong with it."""
+    """The kubeconfig cannot be used; the text names the reason."""
 
 
 class Access:
-    """An address, what to trust there, and who to be."""
+    """The address of an API server, its CA, and the credentials."""
 
     def __init__(self, server: str, trust: ssl.SSLContext, *, token: str = "", token_file: Path | None = None) -> None:
         self.server = server.rstrip("/")
@@ -42,22 +42,22 @@ class Access:
 
     @classmethod
     def from_kubeconfig(cls, path: Path, context: str | None = None) -> Access:
-        """By the named context, or the current one."""
+        """From the named context, or the current one."""
         try:
             config = yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
             chosen = _entry(config, "context", context or config.get("current-context") or "")
             cluster = _entry(config, "cluster", chosen["cluster"])
             user = _entry(config, "user", chosen["user"]) if chosen.get("user") else {}
             return cls._from_entries(cluster, user, path.parent)
-        except AccessError as trouble:
-            raise AccessError(f"{path}: {trouble}") from None
-        except (OSError, yaml.YAMLError, binascii.Error, KeyError, TypeError, AttributeError) as trouble:
-            raise AccessError(f"{path} is not a usable kubeconfig: {trouble}") from trouble
+        except AccessError as error:
+            raise AccessError(f"{path}: {error}") from None
+        except (OSError, yaml.YAMLError, binascii.Error, KeyError, TypeError, AttributeError) as error:
+            raise AccessError(f"{path} is not a usable kubeconfig: {error}") from error
 
     @classmethod
     def _from_entries(cls, cluster: Mapping[str, Any], user: Mapping[str, Any], base: Path) -> Access:
         if "exec" in user or "auth-provider" in user:
-            raise AccessError("log-in by an external program is not supported: use a token or a client certificate")
+            raise AccessError("exec and auth-provider are not supported: use a token or a client certificate")
         with _files() as files:
             trust = ssl.create_default_context(cafile=files.path(cluster, "certificate-authority", base))
             if cluster.get("insecure-skip-tls-verify"):
@@ -70,17 +70,17 @@ class Access:
 
     @classmethod
     def from_pod(cls) -> Access:
-        """By the service account that every pod is given."""
+        """From the mounted service account of the pod."""
         host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
         if not host or not port:
-            raise AccessError("no kubeconfig was given, and this is not a pod of a cluster")
+            raise AccessError("no kubeconfig was given, and this process does not run in a pod")
         trust = ssl.create_default_context(cafile=_SERVICE_ACCOUNT / "ca.crt")
         address = f"[{host}]" if ":" in host else host
         return cls(f"https://{address}:{port}", trust, token_file=_SERVICE_ACCOUNT / "token")
 
 
 class _files:  # noqa: N801 -- reads as a verb where it is used
-    """Inline data as files, for as long as the block lasts."""
+    """Inline data as files, for the duration of the block."""
 
     def __enter__(self) -> _files:
         self._open: list[int] = []
@@ -91,7 +91,7 @@ class _files:  # noqa: N801 -- reads as a verb where it is used
             os.close(descriptor)
 
     def path(self, entry: Mapping[str, Any], key: str, base: Path) -> str | None:
-        """A path to what the entry contains or names; inline data comes first, as kubectl has it."""
+        """A path to the entry's data or file; inline data has precedence, as in kubectl."""
         if not entry.get(f"{key}-data"):
             return str(base / entry[key]) if entry.get(key) else None
         descriptor = os.memfd_create(key)

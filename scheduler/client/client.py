@@ -1,7 +1,7 @@
-"""Requests to one API server, with patience for trouble that passes.
+"""Requests to one API server, with retries of transient errors.
 
-What a caller must decide itself (409, 404, 410, 422) is raised at once. A POST that is retried may have succeeded the
-first time: AlreadyExists, or a binding refused as done, can mean one's own success.
+What a caller must handle itself (409, 404, 410, 422) is raised at once. A POST that is retried may have succeeded the
+first time: AlreadyExists, or "already assigned" for a binding, can mean that the earlier attempt succeeded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIRST_PAUSE = 0.1  # seconds, doubled after every attempt
 _LONGEST_PAUSE = 5.0
 _REQUEST_SECONDS = 30.0
 _CONNECT_SECONDS = 5.0
-_OKAY = 400  # statuses from here on are refusals
+_FIRST_ERROR = 400  # statuses from here on are errors
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -39,7 +39,7 @@ class Client:
 
     def __init__(self, access: Access, *, connections: int = 32) -> None:
         self._access = access
-        self._free = asyncio.Semaphore(connections)  # not the connector's limit: waiting for it would count as slowness
+        self._free = asyncio.Semaphore(connections)  # waiting for the connector's own limit would count as a timeout
         self._requests: aiohttp.ClientSession | None = None
         self._watches: aiohttp.ClientSession | None = None
 
@@ -55,23 +55,23 @@ class Client:
     async def request(
         self, method: str, path: str, body: object = None, *, query: Query | None = None, content_type: str = JSON
     ) -> bytes:
-        """The answer's bytes. A body of bytes is sent as it is, anything else as JSON."""
+        """The response body. A body of bytes is sent as is, anything else as JSON."""
         url = self._url(path, query)
         data = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
         for attempt in range(1, _ATTEMPTS + 1):
             pause = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE)
             try:
                 async with self._free:
-                    status, asked_for, answer = await self._attempt(method, url, data, content_type)
-            except (aiohttp.ClientError, OSError, TimeoutError) as trouble:
+                    status, retry_after, answer = await self._attempt(method, url, data, content_type)
+            except (aiohttp.ClientError, OSError, TimeoutError) as error:
                 if attempt == _ATTEMPTS:
-                    raise Unreachable(f"{method} {path}: {trouble or type(trouble).__name__}") from trouble
+                    raise Unreachable(f"{method} {path}: {error or type(error).__name__}") from error
             else:
-                if status < _OKAY:
+                if status < _FIRST_ERROR:
                     return answer
                 if status not in _TRANSIENT or attempt == _ATTEMPTS:
                     raise ApiError.read(status, answer)
-                pause = _asked_for(asked_for, pause)
+                pause = _retry_delay(retry_after, pause)
             await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
@@ -90,14 +90,14 @@ class Client:
         return msgspec.json.decode(await self.request("POST", path, body))
 
     async def replace(self, path: str, body: object) -> Any:
-        """PUT: refused with 409 when the body's resourceVersion is not the newest."""
+        """PUT: a conflict (409) if the body's resourceVersion is outdated."""
         return msgspec.json.decode(await self.request("PUT", path, body))
 
     async def patch(self, path: str, change: object, *, content_type: str = MERGE_PATCH) -> Any:
         return msgspec.json.decode(await self.request("PATCH", path, change, content_type=content_type))
 
     async def delete(self, path: str, *, uid: str = "", propagation: str = "") -> None:
-        """With a uid, only that very object: a namesake that has come since stays (409)."""
+        """With a uid precondition a newer object of the same name is kept (409)."""
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if uid:
             options["preconditions"] = {"uid": uid}
@@ -106,10 +106,10 @@ class Client:
         await self.request("DELETE", path, options)
 
     def stream(self, path: str, query: Query, *, idle: float) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        """An answer that does not end soon; it counts as broken when nothing at all arrives for so many seconds."""
+        """A streaming response; it times out when nothing arrives for `idle` seconds."""
         assert self._watches is not None, "use `async with Client(...)`"
-        patience = aiohttp.ClientTimeout(total=None, connect=_CONNECT_SECONDS, sock_read=idle)
-        return self._watches.get(self._url(path, query), timeout=patience, headers=self._access.headers())
+        timeout = aiohttp.ClientTimeout(total=None, connect=_CONNECT_SECONDS, sock_read=idle)
+        return self._watches.get(self._url(path, query), timeout=timeout, headers=self._access.headers())
 
     def _url(self, path: str, query: Query | None) -> URL:
         tail = f"?{urlencode(query)}" if query else ""
@@ -119,12 +119,12 @@ class Client:
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ssl=self._access.trust, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(total=_REQUEST_SECONDS, sock_connect=_CONNECT_SECONDS),
-            # Packing costs both sides more than a local network does.
+            # Compression costs both sides more than a local network does.
             headers={"Accept": JSON, "Accept-Encoding": "identity", "User-Agent": "muster-scheduler"},
         )
 
 
-def _asked_for(retry_after: str | None, otherwise: float) -> float:
+def _retry_delay(retry_after: str | None, otherwise: float) -> float:
     try:
         return min(max(float(retry_after or ""), otherwise), _LONGEST_PAUSE)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What can go wrong with a request, told apart by what a caller does about it."""
+"""Errors of API requests, distinguished by how a caller handles them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class ApiError(Exception):
-    """The API server refused, for good: transient answers have been retried before this is raised."""
+    """The API server rejected the request; transient errors were retried before."""
 
     def __init__(self, status: int, reason: str, message: str) -> None:
         super().__init__(f"{status} {reason}: {message}")
@@ -16,7 +16,7 @@ class ApiError(Exception):
 
     @property
     def is_conflict(self) -> bool:
-        """Somebody else was there first, also with creating it (409)."""
+        """409: the object was changed or created concurrently."""
         return self.status == 409
 
     @property
@@ -25,21 +25,21 @@ class ApiError(Exception):
 
     @property
     def is_expired(self) -> bool:
-        """The history that was asked for is gone: list again (410)."""
+        """410: the resourceVersion is too old, list again."""
         return self.status == 410
 
     @classmethod
     def read(cls, status: int, answer: bytes) -> ApiError:
-        """From the API's own Status object, or from whatever text a proxy in between has sent."""
+        """From a Status object, or from the plain text of a proxy."""
         try:
-            told = msgspec.json.decode(answer, type=_Status)
+            parsed = msgspec.json.decode(answer, type=_Status)
         except msgspec.MsgspecError:
             return cls(status, "", answer[:300].decode("utf-8", "replace"))
-        return cls(status, told.reason or "", told.message or "")
+        return cls(status, parsed.reason or "", parsed.message or "")
 
 
 class Unreachable(Exception):
-    """No answer, after all retries: connection refused, reset, or too slow."""
+    """No response after all retries: connection refused, reset, or timed out."""
 
 
 class _Status(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""What all objects of the API have in common. The kinds themselves belong to those who read them."""
+"""ObjectMeta, which all API objects have in common. The kinds are defined by their users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class OwnerReference(msgspec.Struct, rename="camel"):
-    """Who an object belongs to."""
+    """An owner reference."""
 
     uid: str
     kind: str = ""
@@ -18,7 +18,7 @@ class OwnerReference(msgspec.Struct, rename="camel"):
 
 
 class Metadata(msgspec.Struct, rename="camel"):
-    """metadata. Maps may be null in the API's JSON: read them through `or {}`."""
+    """ObjectMeta. Maps may be null in JSON: read them with `or {}`."""
 
     name: str = ""
     namespace: str = ""
@@ -36,7 +36,7 @@ class Metadata(msgspec.Struct, rename="camel"):
 
 
 class Watched(Protocol):
-    """Any struct that a reflector can decode into."""
+    """Any struct that a reflector can decode."""
 
     @property
     def metadata(self) -> Metadata: ...

@@ -1,7 +1,7 @@
-"""One kind of object, followed: listed once, watched from there, and listed again when the history was lost.
+"""Reflector: list one kind, watch from there, and list again when the resourceVersion has expired.
 
-The trap is what happens between a broken watch and the next list: an object may have gone, or have been replaced by a
-namesake with another uid. Both are told to the consumer as if the watch had seen them.
+The trap is what happens between a broken watch and the next list: an object may have been deleted, or replaced by one
+of the same name with another uid. The consumer gets both changes as if the watch had shown them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import msgspec
 
 from scheduler.client.client import Client, Query
 from scheduler.client.errors import ApiError, Unreachable
-from scheduler.client.objects import Metadata, Watched
+from scheduler.client.metadata import Metadata, Watched
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
-_WATCH_SECONDS = 300  # then the API server ends the stream: a connection that died silently is noticed
+_WATCH_SECONDS = 300  # then the API server ends the watch: a dead connection is noticed
 _IDLE_SECONDS = _WATCH_SECONDS + 30
-_MISSING_KIND_SECONDS = 3.0  # nothing tells when a CRD is installed, short of following all CRDs
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is away or refuses
-_SCOPE = os.environ.get("MUSTER_SCOPE", "").encode()  # a guest on somebody's cluster sees what has this in its text
-_SHORT_LIVED = 1.0  # a stream that ends sooner than this counts as trouble
+_MISSING_KIND_SECONDS = 3.0  # poll: nothing but a watch of all CRDs shows a new CRD
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is unavailable
+_SCOPE = os.environ.get("MUSTER_SCOPE", "").encode()  # on an existing cluster: only objects that contain this text
+_SHORT_LIVED = 1.0  # seconds; a watch that ends sooner counts as an error
 
 T = TypeVar("T", bound=Watched)
 Consumer = Callable[[str, T], None]
@@ -36,9 +36,9 @@ _log = logging.getLogger(__name__)
 
 
 class Reflector(Generic[T]):
-    """Run it as a task. `objects` is what is known now; `synced` is set once it has been complete.
+    """Run it as a task. `objects` is the current state; `synced` is set after the first list.
 
-    The consumer is called in the event loop and must not block; a `DELETED` carries the last state that was seen.
+    The consumer is called in the event loop and must not block; a `DELETED` carries the last known state.
     """
 
     def __init__(
@@ -54,26 +54,26 @@ class Reflector(Generic[T]):
         self._version = ""
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """List and watch until cancelled."""
         pause = _FIRST_PAUSE
         while True:
             began, before = time.monotonic(), self._version
             try:
                 await self._list_and_watch()
-            except ApiError as refusal:
+            except ApiError as error:
                 self._version = ""
-                if refusal.is_missing:
+                if error.is_missing:
                     self._replace([])
                     await asyncio.sleep(_MISSING_KIND_SECONDS)
                     continue
-                if not refusal.is_expired:
-                    _log.warning("%s: %s", self._path, refusal)
-            except (aiohttp.ClientError, OSError, TimeoutError, Unreachable, msgspec.MsgspecError) as broken:
-                _log.warning("%s: %s", self._path, broken or type(broken).__name__)
+                if not error.is_expired:
+                    _log.warning("%s: %s", self._path, error)
+            except (aiohttp.ClientError, OSError, TimeoutError, Unreachable, msgspec.MsgspecError) as error:
+                _log.warning("%s: %s", self._path, error or type(error).__name__)
             if time.monotonic() - began > _SHORT_LIVED:
                 pause = _FIRST_PAUSE
                 continue
-            if self._version not in ("", before):  # it brought news: however often it breaks, this is no hot loop
+            if self._version not in ("", before):  # it made progress: this is no hot loop
                 pause = _FIRST_PAUSE
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
@@ -91,11 +91,11 @@ class Reflector(Generic[T]):
         self._version = listed.metadata.resource_version
 
     def _replace(self, found: list[T]) -> None:
-        """Tell only the differences: who has gone, who is new, who has changed."""
+        """Pass on only the differences: deleted, added and modified objects."""
         newest = {item.metadata.key: item for item in found}
         for key, known in list(self.objects.items()):
-            stays = newest.get(key)
-            if stays is None or stays.metadata.uid != known.metadata.uid:
+            current = newest.get(key)
+            if current is None or current.metadata.uid != known.metadata.uid:
                 del self.objects[key]
                 self._consumer(DELETED, known)
         for item in found:
@@ -103,13 +103,13 @@ class Reflector(Generic[T]):
         self.synced.set()
 
     async def _watch(self) -> None:
-        asked = {
+        watch = {
             "watch": "1",
             "allowWatchBookmarks": "true",
             "resourceVersion": self._version,
             "timeoutSeconds": str(_WATCH_SECONDS),
         }
-        async with self._client.stream(self._path, {**self._query, **asked}, idle=_IDLE_SECONDS) as response:
+        async with self._client.stream(self._path, {**self._query, **watch}, idle=_IDLE_SECONDS) as response:
             if response.status >= 400:
                 raise ApiError.read(response.status, await response.read())
             async for line in lines(response.content.iter_any()):
@@ -118,8 +118,8 @@ class Reflector(Generic[T]):
     def _follow(self, line: bytes) -> None:
         change = msgspec.json.decode(line, type=_Change)
         if change.type == "ERROR":
-            told = msgspec.json.decode(change.object, type=_Status)
-            raise ApiError(told.code, told.reason or "", told.message or "")
+            status = msgspec.json.decode(change.object, type=_Status)
+            raise ApiError(status.code, status.reason or "", status.message or "")
         if change.type == "BOOKMARK":
             self._version = msgspec.json.decode(change.object, type=_Bare).metadata.resource_version
             return
@@ -143,12 +143,12 @@ class Reflector(Generic[T]):
         self._consumer(ADDED if known is None else MODIFIED, item)
 
     def _decode(self, raw: msgspec.Raw) -> T | None:
-        """None for an object that is not what its kind promises: it counts as absent, and nobody else suffers."""
+        """None for an object that cannot be decoded: it counts as absent and does not affect others."""
         try:
             return self._decoder.decode(raw)
-        except msgspec.MsgspecError as trouble:
+        except msgspec.MsgspecError as error:
             bare = msgspec.json.decode(raw, type=_Bare)
-            _log.warning("%s: %s cannot be read: %s", self._path, "/".join(bare.metadata.key), trouble)
+            _log.warning("%s: %s cannot be decoded: %s", self._path, "/".join(bare.metadata.key), error)
             known = self.objects.pop(bare.metadata.key, None)
             if known is not None:
                 self._consumer(DELETED, known)
@@ -156,7 +156,7 @@ class Reflector(Generic[T]):
 
 
 async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Lines of any length: a pod can be larger than what a line reader buffers."""
+    """Lines of any length: a pod can be larger than the buffer of a line reader."""
     rest = bytearray()
     async for chunk in chunks:
         if b"\n" not in chunk:

@@ -1,1 +1,1 @@
-"""Pure decisions: a cluster in, actions out. No I/O, no clock, no randomness."""
+"""Pure scheduling decisions: cluster state in, actions out. No I/O, no clock, no randomness."""

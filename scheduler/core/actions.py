@@ -1,15 +1,15 @@
-"""What a plan asks for. The runtime carries it out; nothing here knows how."""
+"""The actions that a plan consists of. The runtime executes them; nothing here knows how."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scheduler.core.model import Counts, Group, Pod
+from scheduler.core.scheduling_types import Counts, Group, Pod
 
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """The pod goes to the node, now: the room is there."""
+    """Bind the pod to the node: the resources are free now."""
 
     pod: Pod
     node: str
@@ -17,17 +17,17 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """The pod goes, so that somebody more important can have its room."""
+    """Preempt the pod for a higher-priority pod or gang."""
 
     pod: Pod
-    beneficiary: str  # namespace/name of the pod, or of the group, that it goes for
-    trigger: Pod  # the pod whose place it was, or the first member of the group
+    beneficiary: str  # namespace/name of the preemptor: a pod, or a PodGroup
+    trigger: Pod  # the pod that is nominated to the victim's node, or the first member of the gang
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The pod is part of a gang that was started in part and cannot be completed: it gives its room back."""
+    """Delete a bound pod of a partially started gang that cannot be completed, so that it frees its resources."""
 
     pod: Pod
     message: str
@@ -35,7 +35,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Nominate:
-    """The pod will go to the node when those who leave it are gone; an empty name takes that back."""
+    """Nominate the pod to a node whose pods are still terminating; an empty name clears the nomination."""
 
     pod: Pod
     node: str
@@ -43,7 +43,7 @@ class Nominate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Why the pod waits."""
+    """Report why the pod is pending."""
 
     pod: Pod
     message: str
@@ -51,7 +51,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class SetGroupPhase:
-    """How a group stands, in the words of its kind."""
+    """Set the phase of a PodGroup, with the phase names of its API."""
 
     group: Group
     phase: str

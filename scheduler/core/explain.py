@@ -1,113 +1,114 @@
-"""Why a pod waits, told by the code that decides: those before it are decided about, then it is looked at closely."""
+"""Explain why a pod is pending, by the code that decides: schedule the units ahead of it, then describe its turn."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from scheduler.core.actions import Bind, Evict, Nominate, Report
-from scheduler.core.cluster import Cluster
-from scheduler.core.model import PODS, Pod, shown
-from scheduler.core.plan import Planning
+from scheduler.core.cluster_state import ClusterState
+from scheduler.core.plan import SchedulingCycle
 from scheduler.core.policy import Policy
-from scheduler.core.units import Unit, least_members, title, units
+from scheduler.core.scheduling_types import PODS, Pod, format_amount
+from scheduler.core.scheduling_units import Unit, group_name, pending_units, select_min_members
 
 _NODES_SHOWN = 20
 _NAMES_SHOWN = 5
 
 
-def explain(cluster: Cluster, policy: Policy, pod: Pod) -> str:
-    """Some lines for a person, the answer first."""
+def explain(cluster: ClusterState, policy: Policy, pod: Pod) -> str:
+    """A few lines of text, the outcome first."""
     name = "/".join(pod.key)
     if pod.node:
-        return f"{name} is bound to {pod.node}" + (", and is leaving it" if pod.leaving else "")
-    if pod.leaving:
+        return f"{name} is bound to {pod.node}" + (", and is terminating" if pod.terminating else "")
+    if pod.terminating:
         return f"{name} is being deleted"
     if pod.gated:
-        return f"{name} is gated: nobody looks at it until its scheduling gates are removed"
+        return f"{name} is pending: it has scheduling gates and is not scheduled until they are removed"
     if pod.scheduler not in policy.schedulers:
-        return f"{name} asks for the scheduler {pod.scheduler}, which is not this one"
-    planning = Planning(cluster, policy)
-    waiting = units(cluster, policy)
-    for place, unit in enumerate(waiting):
+        return f"{name} has schedulerName {pod.scheduler}, which this scheduler does not serve"
+    cycle = SchedulingCycle(cluster, policy)
+    pending = pending_units(cluster, policy)
+    for position, unit in enumerate(pending):
         if any(member.uid == pod.uid for member in unit.members):
-            before = [other.name for other in waiting[:place]]
-            return "\n".join(_told(unit, pod, before, planning))
-        planning.decide(unit)
-    return f"{name} is not known here"
+            ahead = [other.name for other in pending[:position]]
+            return "\n".join(_lines(unit, pod, ahead, cycle))
+        cycle.decide(unit)
+    return f"{name} is unknown to this scheduler"
 
 
-def _told(unit: Unit, pod: Pod, before: list[str], planning: Planning) -> Iterator[str]:
-    nodes = list(_nodes(unit, pod, planning)) if not unit.blocked else []
-    details = list(_gang(unit, planning.draft.cluster))
-    so_far = len(planning.actions)
-    planning.decide(unit)
-    yield "/".join(pod.key) + " " + _verdict(pod, planning, so_far)
-    yield f"priority {unit.priority}, queue {', '.join(sorted(unit.queues))}, {_order(before)}"
-    yield from details
+def _lines(unit: Unit, pod: Pod, ahead: list[str], cycle: SchedulingCycle) -> Iterator[str]:
+    nodes = list(_nodes(unit, pod, cycle)) if not unit.blocked else []
+    gang = list(_gang(unit, cycle.snapshot.cluster))
+    decided = len(cycle.actions)
+    cycle.decide(unit)
+    yield "/".join(pod.key) + " " + _outcome(pod, cycle, decided)
+    yield f"priority {unit.priority}, queue {', '.join(sorted(unit.queues))}, {_position(ahead)}"
+    yield from gang
     yield from nodes
 
 
-def _verdict(pod: Pod, planning: Planning, so_far: int) -> str:
-    mine = planning.actions[so_far:]
-    for action in mine:
+def _outcome(pod: Pod, cycle: SchedulingCycle, decided: int) -> str:
+    actions = cycle.actions[decided:]
+    for action in actions:
         if isinstance(action, Bind) and action.pod.uid == pod.uid:
-            return f"starts on {action.node} now"
-    victims = [action.pod for action in mine if isinstance(action, Evict)]
+            return f"can be bound to {action.node} now"
+    victims = [action.pod for action in actions if isinstance(action, Evict)]
     if victims:
-        return f"waits until those have left who go for it: {_names(['/'.join(one.key) for one in victims])}"
-    nominated = next((one.node for one in mine if isinstance(one, Nominate) and one.pod.uid == pod.uid), "")
-    told = next((one.message for one in mine if isinstance(one, Report) and one.pod.uid == pod.uid), "")
-    return f"waits: {told}" + (f" (nominated to {nominated})" if nominated else "")
+        return f"is pending until its victims have terminated: {_names(['/'.join(one.key) for one in victims])}"
+    nominated = next((one.node for one in actions if isinstance(one, Nominate) and one.pod.uid == pod.uid), "")
+    reason = next((one.message for one in actions if isinstance(one, Report) and one.pod.uid == pod.uid), "")
+    return f"is pending: {reason}" + (f" (nominated to {nominated})" if nominated else "")
 
 
-def _order(before: list[str]) -> str:
-    return f"{len(before)} before it: {_names(before)}" if before else "nobody waits before it"
+def _position(ahead: list[str]) -> str:
+    return f"{len(ahead)} ahead in the queue: {_names(ahead)}" if ahead else "first in the queue"
 
 
-def _gang(unit: Unit, cluster: Cluster) -> Iterator[str]:
+def _gang(unit: Unit, cluster: ClusterState) -> Iterator[str]:
     for group in unit.groups:
-        there = cluster.members(group.key)
-        bound = sum(1 for one in there if one.node)
-        yield f"gang {title(group.key)}: {group.minimum} start together, {len(there)} exist, {bound} bound"
+        members = cluster.members(group.key)
+        bound = sum(1 for one in members if one.node)
+        yield f"gang {group_name(group.key)}: minMember {group.min_member}, {len(members)} pods exist, {bound} bound"
     if unit.groups and not unit.blocked:
-        yield f"at the least: {_names([one.key[1] for one in least_members(unit, cluster)])}"
+        yield f"required members: {_names([one.key[1] for one in select_min_members(unit, cluster)])}"
 
 
-def _nodes(unit: Unit, pod: Pod, planning: Planning) -> Iterator[str]:
-    draft, table = planning.draft, planning.draft.table
-    who, candidates = table.eligibility(pod.shape), planning.candidates(unit)
+def _nodes(unit: Unit, pod: Pod, cycle: SchedulingCycle) -> Iterator[str]:
+    snapshot, table = cycle.snapshot, cycle.snapshot.table
+    eligibility, candidates = table.eligibility(pod.requirements), cycle.candidates(unit)
     for row, node in enumerate(table.nodes[:_NODES_SHOWN]):
-        if who.cordoned[row]:
-            yield f"  {node.name}: cordoned"
-        elif who.tainted[row]:
-            yield f"  {node.name}: has a taint that it does not tolerate"
-        elif who.unmatched[row]:
-            yield f"  {node.name}: is not one that it asks for"
+        if eligibility.cordoned[row]:
+            yield f"  {node.name}: unschedulable (cordoned)"
+        elif eligibility.tainted[row]:
+            yield f"  {node.name}: has an untolerated taint"
+        elif eligibility.unmatched[row]:
+            yield f"  {node.name}: doesn't match the pod's node affinity/selector"
         else:
-            lower = [f"{'/'.join(one.key)} ({draft.cluster.priority_of(one)})" for one in candidates.on.get(row, ())]
-            yield f"  {node.name}: {_room(pod, row, planning)}" + (
-                f"; less important: {_names(lower)}" if lower else ""
-            )
+            victims = candidates.by_node.get(row, ())
+            lower = [f"{'/'.join(one.key)} ({snapshot.cluster.priority_of(one)})" for one in victims]
+            preemptible = f"; lower-priority pods: {_names(lower)}" if lower else ""
+            yield f"  {node.name}: {_free_resources(pod, row, cycle)}{preemptible}"
     if len(table) > _NODES_SHOWN:
         yield f"  … and {len(table) - _NODES_SHOWN} more nodes"
 
 
-def _room(pod: Pod, row: int, planning: Planning) -> str:
-    table = planning.draft.table
-    now, later = planning.draft.now.layers
-    told = []
-    for resource, asked in pod.requests:
+def _free_resources(pod: Pod, row: int, cycle: SchedulingCycle) -> str:
+    table = cycle.snapshot.table
+    free_now, free_later = cycle.snapshot.free_now.layers
+    parts = []
+    for resource, requested in pod.requests:
         column = table.column.get(resource)
         if column is None:
-            told.append(f"offers no {resource}")
-        elif resource != PODS or now[column, row] < asked:
-            free, soon = int(now[column, row]), int(later[column, row])
-            held = (
-                f" ({shown(resource, soon)} when those who leave are gone, less what is held)" if soon != free else ""
+            parts.append(f"has no {resource}")
+        elif resource != PODS or free_now[column, row] < requested:
+            free, later = int(free_now[column, row]), int(free_later[column, row])
+            unreserved = f" ({format_amount(resource, later)} unreserved after terminations)" if later != free else ""
+            allocatable = format_amount(resource, int(table.allocatable[column, row]))
+            parts.append(
+                f"{resource} {format_amount(resource, free)} free{unreserved} of {allocatable}, "
+                f"{format_amount(resource, requested)} requested"
             )
-            offered = shown(resource, int(table.allocatable[column, row]))
-            told.append(f"{resource} {shown(resource, free)} free{held} of {offered}, {shown(resource, asked)} asked")
-    return ", ".join(told) or "has room"
+    return ", ".join(parts) or "fits"
 
 
 def _names(names: list[str]) -> str:

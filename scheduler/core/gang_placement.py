@@ -1,7 +1,7 @@
-"""Gang: a place for every member, or for none.
+"""Gang placement: a node for every member, or for none.
 
-The largest member first, each where it fits best. Where members differ that can paint itself into a corner, so a
-bounded search follows; where they are alike it cannot, and counting is enough.
+Greedy: the largest member first, each on its best node. That can fail for a heterogeneous gang although a placement
+exists, so a bounded search follows. For identical members it cannot, and counting is enough.
 """
 
 from __future__ import annotations
@@ -10,58 +10,58 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from scheduler.core.model import Pod, Shape
-from scheduler.core.nodes import Mask
-from scheduler.core.room import Room, largest_first
+from scheduler.core.capacity import Capacity, largest_first
+from scheduler.core.node_table import Mask
+from scheduler.core.scheduling_types import Pod, PodRequirements
 
 Placement = dict[str, int]  # by uid, the row of a node
 
-_SEARCHED_MEMBERS = 48
-_SEARCH_STEPS = 4000
+_MAX_SEARCHED_MEMBERS = 48
+_MAX_SEARCH_STEPS = 4000
 
 
-def place(members: Sequence[Pod], room: Room, wanted: Mapping[str, int] | None = None) -> Placement | None:
-    """Take room for all of them, where `wanted` says first; or leave the room as it was and return None."""
+def place(members: Sequence[Pod], capacity: Capacity, nominated: Mapping[str, int] | None = None) -> Placement | None:
+    """Allocate for all members, on their nominated nodes first; or leave the capacity unchanged and return None."""
     if len(members) == 1:
-        return _greedily(members, room, wanted or {})
-    shapes = {pod.shape for pod in members}
-    if len(shapes) == 1 and room.capacity(members[0].shape) < len(members):
+        return _place_greedily(members, capacity, nominated or {})
+    distinct = {pod.requirements for pod in members}
+    if len(distinct) == 1 and capacity.max_pods(members[0].requirements) < len(members):
         return None
     ordered = sorted(members, key=largest_first)
-    placed = _greedily(ordered, room, wanted or {})
-    if placed is None and len(shapes) > 1 and len(members) <= _SEARCHED_MEMBERS:
-        placed = _Search(ordered, room).run()
+    placed = _place_greedily(ordered, capacity, nominated or {})
+    if placed is None and len(distinct) > 1 and len(members) <= _MAX_SEARCHED_MEMBERS:
+        placed = _Search(ordered, capacity).run()
     return placed
 
 
-def _greedily(members: Sequence[Pod], room: Room, wanted: Mapping[str, int]) -> Placement | None:
+def _place_greedily(members: Sequence[Pod], capacity: Capacity, nominated: Mapping[str, int]) -> Placement | None:
     placed: Placement = {}
     for pod in members:
-        row = wanted.get(pod.uid)
-        if row is not None and room.fits(row, pod.shape):
-            room.take(row, pod.shape)
+        row = nominated.get(pod.uid)
+        if row is not None and capacity.fits(row, pod.requirements):
+            capacity.allocate(row, pod.requirements)
         else:
-            row = room.take_best(pod.shape)
+            row = capacity.allocate_best(pod.requirements)
         if row is None:
-            _give_back(members, placed, room)
+            _release_all(members, placed, capacity)
             return None
         placed[pod.uid] = row
     return placed
 
 
-def _give_back(members: Sequence[Pod], placed: Mapping[str, int], room: Room) -> None:
+def _release_all(members: Sequence[Pod], placed: Mapping[str, int], capacity: Capacity) -> None:
     for pod in members:
         if pod.uid in placed:
-            room.give(placed[pod.uid], pod.shape)
+            capacity.release(placed[pod.uid], pod.requirements)
 
 
 class _Search:
-    """Every arrangement, up to a number of steps; nodes that are alike are tried once."""
+    """Backtracking over all placements, up to a number of steps; identical nodes are tried once."""
 
-    def __init__(self, members: Sequence[Pod], room: Room) -> None:
-        self._members, self._room = members, room
-        self._shapes: list[Shape] = list(dict.fromkeys(pod.shape for pod in members))
-        self._allowed: list[Mask] = [room.table.eligibility(shape).allowed for shape in self._shapes]
+    def __init__(self, members: Sequence[Pod], capacity: Capacity) -> None:
+        self._members, self._capacity = members, capacity
+        self._distinct: list[PodRequirements] = list(dict.fromkeys(pod.requirements for pod in members))
+        self._allowed: list[Mask] = [capacity.table.eligibility(one).allowed for one in self._distinct]
         self._placed: Placement = {}
         self._steps = 0
 
@@ -74,23 +74,23 @@ class _Search:
         pod = self._members[number]
         for row in self._choices(pod):
             self._steps += 1
-            if self._steps > _SEARCH_STEPS:
+            if self._steps > _MAX_SEARCH_STEPS:
                 return False
-            self._room.take(row, pod.shape)
+            self._capacity.allocate(row, pod.requirements)
             self._placed[pod.uid] = row
             if self._place_from(number + 1):
                 return True
             del self._placed[pod.uid]
-            self._room.give(row, pod.shape)
+            self._capacity.release(row, pod.requirements)
         return False
 
     def _choices(self, pod: Pod) -> list[int]:
         seen: set[tuple[object, ...]] = set()
         choices = []
-        for row in np.flatnonzero(self._room.fitting(pod.shape)):
-            likeness = tuple(tuple(layer[:, row]) for layer in self._room.layers)
-            kind = (*likeness, *(bool(allowed[row]) for allowed in self._allowed))
-            if kind not in seen:
-                seen.add(kind)
-                choices.append((sum(likeness[0]), int(row)))
+        for row in np.flatnonzero(self._capacity.fitting(pod.requirements)):
+            free = tuple(tuple(layer[:, row]) for layer in self._capacity.layers)
+            node_class = (*free, *(bool(allowed[row]) for allowed in self._allowed))
+            if node_class not in seen:
+                seen.add(node_class)
+                choices.append((sum(free[0]), int(row)))
         return [row for _, row in sorted(choices)]

@@ -1,7 +1,8 @@
-"""The decision: a cluster and a policy in, actions out. The same cluster always gives the same actions.
+"""One scheduling cycle: cluster state and policy in, actions out. The same state always gives the same actions.
 
-Whoever waits is looked at once, in the written order. It starts where there is room now; or it holds the room that
-those who are leaving will give back; or room is made for it; or it waits, is told why, and holds nothing.
+Each pending unit is tried once, in queue order. It is bound where resources are free now; or it is nominated to nodes
+where terminating pods will free enough; or it preempts lower-priority pods; or it stays pending with a reason and
+reserves nothing.
 """
 
 from __future__ import annotations
@@ -9,215 +10,219 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from scheduler.core import reasons
+from scheduler.core import unschedulable
 from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Report
-from scheduler.core.admit import is_strict, refusal_of_unit
-from scheduler.core.cluster import Cluster
-from scheduler.core.draft import Draft
-from scheduler.core.model import Key, Pod
-from scheduler.core.phases import phases
-from scheduler.core.placing import Placement, place
+from scheduler.core.admission import is_strict, unit_rejection
+from scheduler.core.cluster_state import ClusterState
+from scheduler.core.gang_placement import Placement, place
+from scheduler.core.podgroup_phases import podgroup_phases
 from scheduler.core.policy import Policy
 from scheduler.core.preempt import preempt
-from scheduler.core.units import Unit, least_members, title, units
+from scheduler.core.scheduling_types import Key, Pod
+from scheduler.core.scheduling_units import Unit, group_name, pending_units, select_min_members
+from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
 
-
-def plan(cluster: Cluster, policy: Policy) -> list[Action]:
-    """What to do now. Nothing is remembered between two plans: everything follows from the cluster."""
-    waiting = units(cluster, policy)
-    if not waiting:
-        return list(phases(cluster, policy))
-    planning = Planning(cluster, policy)
-    return [*planning.run(waiting), *phases(cluster, policy, planning.started)]
+_PENDING, _BINDING = "pending", "being bound"  # states of the head of a strict-FIFO queue
 
 
-class Planning:
-    """One pass over everybody who waits; `draft` is how things stand after those who were decided about."""
+def plan(cluster: ClusterState, policy: Policy) -> list[Action]:
+    """The actions to take now. No state is kept between two plans: everything follows from the cluster state."""
+    pending = pending_units(cluster, policy)
+    if not pending:
+        return list(podgroup_phases(cluster, policy))
+    cycle = SchedulingCycle(cluster, policy)
+    return [*cycle.run(pending), *podgroup_phases(cluster, policy, cycle.started)]
 
-    def __init__(self, cluster: Cluster, policy: Policy) -> None:
+
+class SchedulingCycle:
+    """One pass over all pending units; `snapshot` includes the decisions made so far."""
+
+    def __init__(self, cluster: ClusterState, policy: Policy) -> None:
         self._cluster, self._policy = cluster, policy
-        self.draft = Draft(cluster)
+        self.snapshot = Snapshot(cluster)
         self.actions: list[Action] = []
         self.started: set[Key] = set()  # the gangs that this plan starts
-        self._heads = dict(self._being_started())  # strict queues, with whose turn it is, and what that one does
-        self._refused: dict[tuple[object, ...], str] = {}  # what was asked for in vain, and why
+        self._heads = dict(self._binding_heads())  # strict-FIFO queues, each with its head and the head's state
+        self._rejected: dict[tuple[object, ...], str] = {}  # signatures of units that do not fit, with the reason
         self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
 
-    def run(self, waiting: Sequence[Unit]) -> list[Action]:
-        for unit in waiting:
+    def run(self, pending: Sequence[Unit]) -> list[Action]:
+        for unit in pending:
             self.decide(unit)
         return self.actions
 
     def decide(self, unit: Unit) -> None:
-        if why := (
+        if reason := (
             unit.blocked
-            or refusal_of_unit(unit, self._cluster)
+            or unit_rejection(unit, self._cluster)
             or self._losing_members(unit)
-            or self._behind_a_head(unit)
+            or self._blocked_by_queue_head(unit)
         ):
-            self._wait(unit, why)  # and holds nobody up
+            self._mark_pending(unit, reason)  # and does not block its queue
             return
-        least = least_members(unit, self._cluster) if unit.groups else list(unit.members)
-        likeness = (*(id(pod.shape) for pod in least), unit.preempts, *self._whom_it_may_evict(unit))
-        if likeness in self._refused:
-            self._wait_in_vain(unit, self._refused[likeness])
+        min_members = select_min_members(unit, self._cluster) if unit.groups else list(unit.members)
+        signature = (*(id(pod.requirements) for pod in min_members), unit.preempts, *self._victim_scope(unit))
+        if signature in self._rejected:
+            self._mark_unschedulable(unit, self._rejected[signature])
         elif self._start(unit, unit.members):
             pass
-        elif started := self._start_minimum(unit, least):
+        elif started := self._start_min_members(unit, min_members):
             for pod in unit.members:
                 if pod.uid not in started:
-                    self.decide(_alone(unit, pod))
-        elif not self._hold(unit, least) and not self._make_room(unit, least):
-            self._refused[likeness] = self._reason(unit, least)
-            self._wait_in_vain(unit, self._refused[likeness])
+                    self.decide(_late_member(unit, pod))
+        elif not self._reserve(unit, min_members) and not self._preempt(unit, min_members):
+            self._rejected[signature] = self._unschedulable_reason(unit, min_members)
+            self._mark_unschedulable(unit, self._rejected[signature])
 
     def _start(self, unit: Unit, members: Sequence[Pod]) -> bool:
-        """Now, all of these members."""
-        if self.draft.shares.excess(members, later=False):
+        """Bind all of these members now, or none."""
+        if self.snapshot.queue_usage.exceeded(members, later=False):
             return False
-        placement = place(members, self.draft.now, self._nominated(members))
+        placement = place(members, self.snapshot.free_now, self._nominated(members))
         if placement is None:
             return False
-        self.draft.bind(members)
+        self.snapshot.bind(members)
         self.started |= {group.key for group in unit.groups}
-        self._stop_behind(unit, "starts")
-        self.actions += [Bind(pod, self.draft.table.nodes[placement[pod.uid]].name) for pod in members]
+        self._block_queue(unit, _BINDING)
+        self.actions += [Bind(pod, self.snapshot.table.nodes[placement[pod.uid]].name) for pod in members]
         return True
 
-    def _start_minimum(self, unit: Unit, least: Sequence[Pod]) -> set[str]:
-        """Now, as many as must start together: the smallest, or else those who would find a place by themselves."""
-        if len(least) == len(unit.members):
+    def _start_min_members(self, unit: Unit, min_members: Sequence[Pod]) -> set[str]:
+        """Bind minMember pods now: the smallest members, or else those that fit somewhere by themselves."""
+        if len(min_members) == len(unit.members):
             return set()
-        members = least
+        members = min_members
         if not self._start(unit, members):
-            members = least_members(unit, self._cluster, lambda shape: bool(self.draft.now.fitting(shape).any()))
+            free_now = self.snapshot.free_now
+            members = select_min_members(
+                unit, self._cluster, lambda requirements: bool(free_now.fitting(requirements).any())
+            )
             if not self._start(unit, members):
                 return set()
         return {pod.uid for pod in members}
 
-    def _hold(self, unit: Unit, least: Sequence[Pod]) -> bool:
-        """When those who leave are gone: until then the room is spoken for."""
-        if self.draft.shares.excess(least, later=True):
+    def _reserve(self, unit: Unit, min_members: Sequence[Pod]) -> bool:
+        """Reserve what terminating pods will free, if that is enough."""
+        if self.snapshot.queue_usage.exceeded(min_members, later=True):
             return False
-        placement = place(least, self.draft.later, self._nominated(least))
+        placement = place(min_members, self.snapshot.free_later, self._nominated(min_members))
         if placement is None:
             return False
-        self._promise(unit, least, placement)
+        self._nominate(unit, min_members, placement)
         return True
 
-    def _make_room(self, unit: Unit, least: Sequence[Pod]) -> bool:
-        """By evictions, if they make room for all of them."""
+    def _preempt(self, unit: Unit, min_members: Sequence[Pod]) -> bool:
+        """Preempt lower-priority pods, if that frees enough for all members."""
         if not self._policy.preemption or not unit.preempts:
             return False
-        found = preempt(least, self.candidates(unit), self.draft)
+        found = preempt(min_members, self.candidates(unit), self.snapshot)
         if found is None:
             return False
-        self.draft.evict(found.victims)
-        for pod in least:
-            self.draft.later.take(found.placement[pod.uid], pod.shape)
+        self.snapshot.evict(found.victims)
+        for pod in min_members:
+            self.snapshot.free_later.allocate(found.placement[pod.uid], pod.requirements)
         for candidates in self._candidates.values():
-            candidates.without(found.victims)
-        self.actions += [self._eviction(victim, unit, least, found.placement) for victim in found.victims]
-        self._promise(unit, least, found.placement)
+            candidates.remove(found.victims)
+        self.actions += [self._eviction(victim, unit, min_members, found.placement) for victim in found.victims]
+        self._nominate(unit, min_members, found.placement)
         return True
 
-    def _promise(self, unit: Unit, least: Sequence[Pod], placement: Placement) -> None:
-        self.draft.reserve(least)
-        nodes = {pod.uid: self.draft.table.nodes[placement[pod.uid]].name for pod in least}
-        self.actions += [Nominate(pod, nodes[pod.uid]) for pod in least if pod.nominated != nodes[pod.uid]]
+    def _nominate(self, unit: Unit, min_members: Sequence[Pod], placement: Placement) -> None:
+        self.snapshot.reserve(min_members)
+        nodes = {pod.uid: self.snapshot.table.nodes[placement[pod.uid]].name for pod in min_members}
+        self.actions += [Nominate(pod, nodes[pod.uid]) for pod in min_members if pod.nominated != nodes[pod.uid]]
         self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated and pod.uid not in nodes]
-        places = ", ".join(sorted(set(nodes.values())))
-        why = f"{unit.name} waits for pods that leave; its room is held on {places}"
-        self._report(unit.members, why)
-        self._stop_behind(unit, "waits")
+        names = ", ".join(sorted(set(nodes.values())))
+        self._report(unit.members, f"{unit.name} is nominated to {names}: waiting for pods there to terminate")
+        self._block_queue(unit, _PENDING)
 
-    def _wait_in_vain(self, unit: Unit, why: str) -> None:
-        """It could start as far as it is concerned: in a strict queue nobody passes it."""
-        self._wait(unit, f"gang {unit.name}: {why}" if unit.groups else why)
-        self._stop_behind(unit, "waits")
+    def _mark_unschedulable(self, unit: Unit, reason: str) -> None:
+        """Nothing but a lack of resources stops it: in a strict-FIFO queue it blocks all later units."""
+        self._mark_pending(unit, f"gang {unit.name}: {reason}" if unit.groups else reason)
+        self._block_queue(unit, _PENDING)
 
-    def _wait(self, unit: Unit, why: str) -> None:
+    def _mark_pending(self, unit: Unit, reason: str) -> None:
         self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated]
-        self._report(unit.members, why)
-        left = [pod for pod in unit.partial if pod.uid not in self.draft.going]
-        self.actions += [Release(pod, f"{unit.name} was started in part: {why}") for pod in left]
+        self._report(unit.members, reason)
+        partial = [pod for pod in unit.partial if pod.uid not in self.snapshot.evicted]
+        self.actions += [Release(pod, f"{unit.name} was partially started: {reason}") for pod in partial]
 
     def _losing_members(self, unit: Unit) -> str:
-        """A gang that has never started, and from which this plan takes somebody, has to be looked at anew."""
-        lost = any(pod.uid in self.draft.going for pod in unit.partial)
-        return f"gang {unit.name} loses members to more important work" if lost else ""
+        """A gang that has never started and loses bound members in this cycle is decided about in the next one."""
+        losing = any(pod.uid in self.snapshot.evicted for pod in unit.partial)
+        return f"gang {unit.name}: bound members are being preempted" if losing else ""
 
-    def _report(self, members: Sequence[Pod], why: str) -> None:
-        self.actions += [Report(pod, why) for pod in members]
+    def _report(self, members: Sequence[Pod], reason: str) -> None:
+        self.actions += [Report(pod, reason) for pod in members]
 
-    def _reason(self, unit: Unit, least: Sequence[Pod]) -> str:
-        why = reasons.over_share(least, self.draft)
-        if not why and unit.groups:
-            why = reasons.gang_shortage(least, self.draft)
-        why = why or reasons.shortage(least[0].shape, self.draft.now)
+    def _unschedulable_reason(self, unit: Unit, min_members: Sequence[Pod]) -> str:
+        reason = unschedulable.quota_exceeded(min_members, self.snapshot)
+        if not reason and unit.groups:
+            reason = unschedulable.gang_fit_error(min_members, self.snapshot)
+        reason = reason or unschedulable.fit_error(min_members[0].requirements, self.snapshot.free_now)
         if not self._policy.preemption:
-            return f"{why}; preemption is switched off"
+            return f"{reason}; preemption is disabled"
         if not unit.preempts:
-            return f"{why}; it does not preempt"
-        if not self.candidates(unit).on:
-            return f"{why}; nobody is less important"
-        return f"{why}; evicting everybody less important would not make enough room"
+            return f"{reason}; preemptionPolicy is Never"
+        if not self.candidates(unit).by_node:
+            return f"{reason}; no lower-priority pods to preempt"
+        return f"{reason}; preempting all lower-priority pods would not free enough resources"
 
-    def _eviction(self, victim: Pod, unit: Unit, least: Sequence[Pod], placement: Placement) -> Evict:
-        row = self.draft.table.row[victim.node]
-        trigger = next((pod for pod in least if placement[pod.uid] == row), least[0])
+    def _eviction(self, victim: Pod, unit: Unit, min_members: Sequence[Pod], placement: Placement) -> Evict:
+        row = self.snapshot.table.row[victim.node]
+        trigger = next((pod for pod in min_members if placement[pod.uid] == row), min_members[0])
         if unit.groups:
-            told = f"higher priority pods, preemptor: {unit.name}, triggerpod: {'/'.join(trigger.key)}"
+            preemptor = f"higher priority pods, preemptor: {unit.name}, triggerpod: {'/'.join(trigger.key)}"
         else:
-            told = "a higher priority pod"
-        message = f"{trigger.scheduler}: preempting to accommodate {told}"
+            preemptor = "a higher priority pod"
+        message = f"{trigger.scheduler}: preempting to accommodate {preemptor}"
         return Evict(victim, unit.name, trigger, message)
 
     def candidates(self, unit: Unit) -> Candidates:
-        asked = self._whom_it_may_evict(unit)
-        if asked not in self._candidates:
-            self._candidates[asked] = Candidates(*asked, self.draft)
-        return self._candidates[asked]
+        scope = self._victim_scope(unit)
+        if scope not in self._candidates:
+            self._candidates[scope] = Candidates(*scope, self.snapshot)
+        return self._candidates[scope]
 
-    def _whom_it_may_evict(self, unit: Unit) -> tuple[int, frozenset[str], frozenset[Key]]:
-        """Those of less than this priority, in these queues, and not of these groups.
+    def _victim_scope(self, unit: Unit) -> tuple[int, frozenset[str], frozenset[Key]]:
+        """Which pods it may preempt: those below this priority, in these queues, and outside of these groups.
 
-        They are those of its members and those that start together with them, as far as somebody of them is bound.
+        The groups are its own and the linked ones, as far as they have bound members.
         """
         groups = {pod.group for pod in unit.members if pod.group} | {group.key for group in unit.groups}
-        fellows = frozenset(key for key in groups if any(pod.node for pod in self._cluster.members(key)))
-        return unit.priority, unit.queues, fellows
+        own_groups = frozenset(key for key in groups if any(pod.node for pod in self._cluster.members(key)))
+        return unit.priority, unit.queues, own_groups
 
     def _nominated(self, members: Sequence[Pod]) -> dict[str, int]:
-        row = self.draft.table.row
+        row = self.snapshot.table.row
         return {pod.uid: row[pod.nominated] for pod in members if pod.nominated in row}
 
-    def _behind_a_head(self, unit: Unit) -> str:
+    def _blocked_by_queue_head(self, unit: Unit) -> str:
         for queue in sorted(unit.queues & self._heads.keys()):
-            head, does = self._heads[queue]
-            if head != _line(unit.members[0]):  # nobody waits for the rest of its own gang
-                return f"queue {queue} is served strictly in order, and {head} {does} before it"
+            head, state = self._heads[queue]
+            if head != _queue_entry(unit.members[0]):  # the rest of the head's own gang is not blocked
+                return f"queue {queue} is strict FIFO: {head} is ahead and {state}"
         return ""
 
-    def _stop_behind(self, unit: Unit, does: str) -> None:
+    def _block_queue(self, unit: Unit, state: str) -> None:
         for queue in unit.queues:
             if is_strict(queue, self._cluster, self._policy):
-                self._heads.setdefault(queue, (_line(unit.members[0]), does))
+                self._heads.setdefault(queue, (_queue_entry(unit.members[0]), state))
 
-    def _being_started(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Bindings may overtake each other on their way: in a strict queue the next one waits until they are done."""
+    def _binding_heads(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Concurrent bindings may finish in any order: in a strict-FIFO queue the next unit waits for all of them."""
         for pod in self._cluster.binding.values():
             queue = self._cluster.queue_of(pod)
             if is_strict(queue, self._cluster, self._policy):
-                yield queue, (_line(pod), "starts")
+                yield queue, (_queue_entry(pod), _BINDING)
 
 
-def _line(pod: Pod) -> str:
-    """Who takes a turn in a queue: a gang, or a pod by itself."""
-    return title(pod.group) if pod.group else "/".join(pod.key)
+def _queue_entry(pod: Pod) -> str:
+    """What counts as one entry of a queue: a gang, or a single pod."""
+    return group_name(pod.group) if pod.group else "/".join(pod.key)
 
 
-def _alone(unit: Unit, pod: Pod) -> Unit:
-    """A member above the minimum, once the gang has started: placed like any pod."""
+def _late_member(unit: Unit, pod: Pod) -> Unit:
+    """A member above minMember, once the gang has started: scheduled like a single pod."""
     return replace(unit, name="/".join(pod.key), members=(pod,), groups=(), partial=())

@@ -1,4 +1,4 @@
-"""What an administrator decides; everything else follows from the objects."""
+"""Scheduler-wide settings; everything else follows from the API objects."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ SCHEDULER_NAMES = frozenset({"muster-scheduler", "volcano", "koord-scheduler"})
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Whose pods are scheduled, and by which of the rules that reasonable people differ about."""
+    """The settings of a SchedulerConfiguration."""
 
     schedulers: frozenset[str] = SCHEDULER_NAMES
     preemption: bool = True
-    strict_queues: bool = False  # fifo: the head of a queue blocks the others; else they may pass it (traverse)
+    strict_queues: bool = False  # strict FIFO: the head of a queue blocks later units; else they may start (traverse)

@@ -1,8 +1,8 @@
-"""The nouns of a decision, read once from whatever objects describe them.
+"""The types that decisions are made of, converted once from API objects.
 
-Amounts are whole numbers: thousandths of a CPU, bytes, pieces of everything else; none is above 2**53, so that sums fit
-into 64 bits. Times are the API's, in seconds. A
-noun that could not be read keeps the reason in `problem`: it waits, its owner is told, and nobody else is held up.
+Amounts are whole numbers: millicores, bytes, pieces of everything else; none is above 2**53, so that sums fit into 64
+bits. Times are the API's, in seconds. An object that could not be converted keeps the reason in `problem`: its pods
+stay pending with that reason, and no other object is affected.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 Amounts = Mapping[str, int]
 Key = tuple[str, str]  # namespace and name
 
-PODS = "pods"  # every pod needs one of these: a node offers so many
+PODS = "pods"  # every pod requests one; a node has a limited number
 CPU = "cpu"
 MEMORY = "memory"
 GPU = "nvidia.com/gpu"
 DEFAULT_QUEUE = "default"
 
 
-def shown(resource: str, amount: int) -> str:
-    """An amount as people write it: CPUs, and memory in Gi or Mi where it comes out even."""
+def format_amount(resource: str, amount: int) -> str:
+    """An amount for messages: CPUs in cores, memory in Gi, Mi or Ki where it is a whole number."""
     if resource == CPU:
         return f"{amount / 1000:g}"
     if resource == MEMORY:
@@ -33,7 +33,7 @@ def shown(resource: str, amount: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """What a node asks its pods to put up with."""
+    """A taint of a node."""
 
     key: str
     value: str
@@ -42,7 +42,7 @@ class Taint:
 
 @dataclass(frozen=True, slots=True)
 class Toleration:
-    """What a pod puts up with. No key at all means every key, no effect means every effect."""
+    """A toleration of a pod. An empty key matches every key, an empty effect every effect."""
 
     key: str = ""
     operator: str = "Equal"  # or Exists
@@ -51,8 +51,8 @@ class Toleration:
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
-    """One line of a node selector term: `key operator values`; the key `metadata.name` means the node's name."""
+class SelectorRequirement:
+    """One requirement of a selector: `key operator values`; the key `metadata.name` means the node's name."""
 
     key: str
     operator: str  # In, NotIn, Exists, DoesNotExist, Gt, Lt
@@ -60,48 +60,48 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """All that decides where a pod can be. Pods of one job share theirs, and so does the work of finding a node."""
+class PodRequirements:
+    """Everything that decides where a pod fits. Pods of one job share one object, so a node search serves them all."""
 
     requests: tuple[tuple[str, int], ...]  # sorted by resource, always with PODS
     selector: tuple[tuple[str, str], ...] = ()
-    affinity: tuple[tuple[Requirement, ...], ...] = ()  # required: one of these terms holds in all its lines
-    preferred: tuple[tuple[int, tuple[Requirement, ...]], ...] = ()  # weights and terms
+    affinity: tuple[tuple[SelectorRequirement, ...], ...] = ()  # required: at least one term must match
+    preferred: tuple[tuple[int, tuple[SelectorRequirement, ...]], ...] = ()  # weights and terms
     tolerations: tuple[Toleration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A pod that is not at its end. It holds what it asks for from binding until it is gone."""
+    """A pod that has not ended. It uses its requests from binding until it is gone."""
 
     key: Key
     uid: str
-    shape: Shape
+    requirements: PodRequirements
     created: float
     priority: int = 0
     preempts: bool = True  # false: preemptionPolicy Never
     scheduler: str = ""
-    node: str = ""  # where it is bound
-    binding: bool = False  # by our decision so far; the API has not said so yet
+    node: str = ""  # nodeName
+    binding: bool = False  # assumed; not yet confirmed by the API server
     nominated: str = ""
     started: float = 0.0
     gated: bool = False
-    leaving: bool = False  # being deleted
+    terminating: bool = False  # has a deletionTimestamp
     group: Key | None = None
     role: str = ""
-    queue: str = ""  # by its own annotation; a group's queue comes first
-    protected: bool = False  # never a victim
+    queue: str = ""  # by its own annotation; its group's queue has precedence
+    non_preemptible: bool = False  # never a victim
     labels: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
 
     @property
     def requests(self) -> tuple[tuple[str, int], ...]:
-        return self.shape.requests
+        return self.requirements.requests
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What a node offers, to whom."""
+    """A node: allocatable resources, labels, taints."""
 
     name: str
     allocatable: Amounts
@@ -112,7 +112,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How the members of a group stand, as the API shows it: who runs by the word of its node, who came to an end."""
+    """How many members of a group are running, and how many have ended, by their phase in the API."""
 
     running: int = 0
     succeeded: int = 0
@@ -121,21 +121,21 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Pods that start together or not at all."""
+    """A PodGroup: its pods start all together or not at all."""
 
     key: Key
-    kind: str  # "volcano" or "koordinator": whose words its phases are in
-    minimum: int
+    kind: str  # "volcano" or "koordinator": which API its phases belong to
+    min_member: int
     created: float
     uid: str = ""
-    roles: Mapping[str, int] = field(default_factory=dict)  # how many of each role at least
+    roles: Mapping[str, int] = field(default_factory=dict)  # minTaskMember: at least so many of each role
     queue: str = ""
-    priority: int | None = None  # by its own class; None: that of its pods
-    preempts: bool | None = None  # by its own class; None: as its pods say
-    partners: frozenset[Key] = frozenset()  # groups that start together with it
-    match: str = "once-satisfied"  # or waiting-and-running, only-waiting
-    leaves_whole: bool = False  # evicted entirely or not at all
-    least: Amounts = field(default_factory=dict)  # what its minimum asks for all together, where it says so
+    priority: int | None = None  # of its PriorityClass; None: that of its pods
+    preempts: bool | None = None  # of its PriorityClass; None: as its pods specify
+    linked_groups: frozenset[Key] = frozenset()  # linked PodGroups, which start together with it
+    match_policy: str = "once-satisfied"  # or waiting-and-running, only-waiting
+    disruption_mode_all: bool = False  # evicted as a unit or not at all
+    min_resources: Amounts = field(default_factory=dict)  # minResources, if specified
     phase: str = ""  # as the API has it
     counts: Counts = Counts()  # as the API has it
     problem: str = ""
@@ -143,20 +143,20 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A share of the cluster: what its work may use at most."""
+    """A queue: its capability limits what its pods use."""
 
     name: str
-    capability: Amounts = field(default_factory=dict)  # a resource that is left out is not limited
-    opened: bool = True
-    strict: bool | None = None  # whether nobody overtakes the head; None: as the policy says
+    capability: Amounts = field(default_factory=dict)  # a resource that is not listed is not limited
+    is_open: bool = True
+    strict: bool | None = None  # strict FIFO; None: as the policy says
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """A disruption budget: which pods it covers, and how many of them may go now."""
+class DisruptionBudget:
+    """A PodDisruptionBudget: which pods it selects, and how many of them may be disrupted now."""
 
     key: Key
     allowed: int
     selector: Mapping[str, str] = field(default_factory=dict)
-    expressions: tuple[Requirement, ...] = ()
+    expressions: tuple[SelectorRequirement, ...] = ()

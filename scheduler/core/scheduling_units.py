@@ -1,7 +1,8 @@
-"""What is decided about as one: a pod, or the members of a gang that must start together; and in which order.
+"""Scheduling units: a pod, or the pending members of a gang; and the order in which they are scheduled.
 
-The written order: the more important first; among equals those for whom room is already being made, then the older,
-then the name. A gang is as old as its group, and as important as its group's class or else its least important member.
+Queue order: higher priority first; at equal priority nominated units first, then by creation time, then by name. A
+gang's creation time is its PodGroup's; its priority is that of its PodGroup's class, or else that of its
+lowest-priority member.
 """
 
 from __future__ import annotations
@@ -11,153 +12,156 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from scheduler.core.cluster import Claims, Cluster
-from scheduler.core.model import Group, Key, Pod, Shape
+from scheduler.core.capacity import size
+from scheduler.core.cluster_state import ClusterState, Links
 from scheduler.core.policy import Policy
-from scheduler.core.room import size
+from scheduler.core.scheduling_types import Group, Key, Pod, PodRequirements
 
-STARTED = frozenset({"Running", "Scheduled"})  # phases of a group that has once reached its minimum
+STARTED = frozenset({"Running", "Scheduled"})  # phases of a PodGroup that has reached minMember once
 FINISHED = frozenset({"Completed", "Finished", "Failed"})
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Pods that wait and are decided about together."""
+    """Pending pods that are scheduled together."""
 
-    name: str  # namespace/name of the pod or the group
+    name: str  # namespace/name of the pod or the PodGroup
     members: tuple[Pod, ...]
-    groups: tuple[Group, ...] = ()  # none: a pod by itself, or a late member of a gang that has started
+    groups: tuple[Group, ...] = ()  # none: a single pod, or a late member of a gang that has started
     priority: int = 0
     preempts: bool = True
     created: float = 0.0
     queues: frozenset[str] = frozenset()
-    partial: tuple[Pod, ...] = ()  # members that are bound although the gang has never reached its minimum
-    blocked: str = ""  # why it cannot be looked at yet
+    partial: tuple[Pod, ...] = ()  # bound members of a gang that has never reached minMember
+    blocked: str = ""  # why it cannot be scheduled yet
 
     @property
     def order(self) -> tuple[int, bool, float, str]:
         return -self.priority, not any(pod.nominated for pod in self.members), self.created, self.name
 
 
-def title(key: Key) -> str:
-    """A group as people know it."""
+def group_name(key: Key) -> str:
+    """namespace/name of a PodGroup, for messages."""
     return f"{key[0]}/{key[1].rpartition(':')[2]}"
 
 
-def units(cluster: Cluster, policy: Policy) -> list[Unit]:
-    """Everything that waits for a decision, in order."""
+def pending_units(cluster: ClusterState, policy: Policy) -> list[Unit]:
+    """All pending units, in queue order."""
     found: list[Unit] = []
     gangs: dict[Key, list[Pod]] = defaultdict(list)
     started: dict[Key, bool] = {}
-    for pod in cluster.waiting.values():
+    for pod in cluster.pending.values():
         if pod.scheduler not in policy.schedulers:
             continue
         group = cluster.group_of(pod)
         if group is not None and group.key not in started:
             started[group.key] = has_started(group, cluster)
         if pod.group is None or pod.problem or group is None or group.problem or started[group.key]:
-            found.append(_single(pod, group, cluster))
+            found.append(_single_pod_unit(pod, group, cluster))
         else:
             gangs[pod.group].append(pod)
-    naming, named = cluster.partners() if gangs else ({}, {})
+    links, linked_by = cluster.group_links() if gangs else ({}, {})
     while gangs:
         key = next(iter(gangs))
-        family = sorted(_reached(key, naming) & _reached(key, named))
-        found.append(_gang(family, [pod for key in family for pod in gangs.pop(key, [])], cluster))
+        linked = sorted(_reachable(key, links) & _reachable(key, linked_by))
+        found.append(_gang(linked, [pod for key in linked for pod in gangs.pop(key, [])], cluster))
     return sorted(found, key=lambda unit: unit.order)
 
 
-def has_started(group: Group, cluster: Cluster) -> bool:
-    """Whether it has reached its minimum, so that further members are placed like any pod."""
-    if group.match == "only-waiting":
+def has_started(group: Group, cluster: ClusterState) -> bool:
+    """Whether the gang has reached minMember, so that further members are scheduled like single pods."""
+    if group.match_policy == "only-waiting":
         return False
-    bound = counted(group, cluster)
+    bound = counted_members(group, cluster)
     counts = cluster.counts.get(group.key, group.counts)
-    ended = counts.succeeded + counts.failed  # of which roles is not known any more
-    if bound and (reaches_minimum(group, bound) or (ended and len(bound) + ended >= least(group))):
+    ended = counts.succeeded + counts.failed  # their roles are not known any more
+    if bound and (reaches_min_member(group, bound) or (ended and len(bound) + ended >= effective_min_member(group))):
         return True
-    someone_is_left = bool(bound) or counts.succeeded > 0
-    return group.match == "once-satisfied" and group.phase in STARTED and someone_is_left
+    has_members = bool(bound) or counts.succeeded > 0
+    return group.match_policy == "once-satisfied" and group.phase in STARTED and has_members
 
 
-def reaches_minimum(group: Group, pods: Sequence[Pod]) -> bool:
+def reaches_min_member(group: Group, pods: Sequence[Pod]) -> bool:
     roles = Counter(pod.role for pod in pods)
-    return len(pods) >= least(group) and all(roles[role] >= fewest for role, fewest in group.roles.items())
+    return len(pods) >= effective_min_member(group) and all(roles[role] >= count for role, count in group.roles.items())
 
 
-def least(group: Group) -> int:
-    """A gang of nobody is a gang of one: it waits like any other work."""
-    return max(1, group.minimum)
+def effective_min_member(group: Group) -> int:
+    """A minMember of 0 counts as 1: an empty gang is pending like any other work."""
+    return max(1, group.min_member)
 
 
-def least_members(unit: Unit, cluster: Cluster, can_be_placed: Callable[[Shape], bool] | None = None) -> list[Pod]:
-    """The members that must start together at the least: the smallest that make up every minimum.
+def select_min_members(
+    unit: Unit, cluster: ClusterState, can_be_placed: Callable[[PodRequirements], bool] | None = None
+) -> list[Pod]:
+    """The smallest members that satisfy minMember and every role's minimum.
 
-    Those that cannot be placed, if nothing else is said those that no node could ever take, come last: they must not
-    keep the others waiting.
+    Members that cannot be placed come last, so that they do not block the others; by default those that fit on no empty
+    node.
     """
-    hopeful = cache(can_be_placed or cluster.table.could_ever_take)
+    placeable = cache(can_be_placed or cluster.table.fits_on_empty_node)
 
-    def ease(pod: Pod) -> tuple[bool, tuple[int, ...], Key]:
-        return not hopeful(pod.shape), size(pod), pod.key
+    def smallest_first(pod: Pod) -> tuple[bool, tuple[int, ...], Key]:
+        return not placeable(pod.requirements), size(pod), pod.key
 
     chosen: list[Pod] = []
     for group in unit.groups:
-        bound = Counter(pod.role for pod in counted(group, cluster))
-        mine = sorted((pod for pod in unit.members if pod.group == group.key), key=ease)
-        picked: dict[str, Pod] = {}
-        for role, fewest in sorted(group.roles.items()):
-            of_role = [pod for pod in mine if pod.role == role][: max(0, fewest - bound[role])]
-            picked |= {pod.uid: pod for pod in of_role}
-        others = [pod for pod in mine if pod.uid not in picked]
-        chosen += [*picked.values(), *others[: max(0, least(group) - bound.total() - len(picked))]]
+        bound = Counter(pod.role for pod in counted_members(group, cluster))
+        members = sorted((pod for pod in unit.members if pod.group == group.key), key=smallest_first)
+        role_members: dict[str, Pod] = {}
+        for role, count in sorted(group.roles.items()):
+            of_role = [pod for pod in members if pod.role == role][: max(0, count - bound[role])]
+            role_members |= {pod.uid: pod for pod in of_role}
+        others = [pod for pod in members if pod.uid not in role_members]
+        missing = max(0, effective_min_member(group) - bound.total() - len(role_members))
+        chosen += [*role_members.values(), *others[:missing]]
     return chosen
 
 
-def counted(group: Group, cluster: Cluster) -> list[Pod]:
-    """The bound members that count towards the minimum."""
-    if group.match == "only-waiting":
+def counted_members(group: Group, cluster: ClusterState) -> list[Pod]:
+    """The bound members that count towards minMember."""
+    if group.match_policy == "only-waiting":
         return []
-    return [pod for pod in cluster.members(group.key) if pod.node and not pod.leaving]
+    return [pod for pod in cluster.members(group.key) if pod.node and not pod.terminating]
 
 
-def _single(pod: Pod, group: Group | None, cluster: Cluster) -> Unit:
+def _single_pod_unit(pod: Pod, group: Group | None, cluster: ClusterState) -> Unit:
     blocked = pod.problem
     if pod.group is not None and group is None:
-        blocked = blocked or f"group {title(pod.group)} does not exist"
+        blocked = blocked or f"PodGroup {group_name(pod.group)} does not exist"
     elif group is not None and group.problem:
-        blocked = blocked or f"group {title(group.key)}: {group.problem}"
+        blocked = blocked or f"PodGroup {group_name(group.key)}: {group.problem}"
     preempts = _preempts(pod, cluster)
     queues = frozenset({cluster.queue_of(pod)})
     name = "/".join(pod.key)
     return Unit(name, (pod,), (), cluster.priority_of(pod), preempts, pod.created, queues, (), blocked)
 
 
-def _reached(key: Key, claims: Claims) -> set[Key]:
-    """Itself and everybody from claim to claim.
+def _reachable(key: Key, links: Links) -> set[Key]:
+    """The groups that are reachable over links, itself included.
 
-    Groups start together where this holds in both directions: nobody's gang waits because a stranger names it.
+    Groups are linked if they reach each other in both directions: a gang never waits for one that only names it.
     """
-    reached, ahead = {key}, [key]
-    while ahead:
-        new = claims.get(ahead.pop(), set()) - reached
+    reached, queue = {key}, [key]
+    while queue:
+        new = links.get(queue.pop(), set()) - reached
         reached |= new
-        ahead += new
+        queue += new
     return reached
 
 
-def _gang(family: Sequence[Key], pods: Iterable[Pod], cluster: Cluster) -> Unit:
+def _gang(linked: Sequence[Key], pods: Iterable[Pod], cluster: ClusterState) -> Unit:
     members = tuple(sorted(pods, key=lambda pod: (pod.created, pod.key)))
-    groups = tuple(cluster.groups[key] for key in family)
+    groups = tuple(cluster.groups[key] for key in linked)
     preempts = all(_preempts(pod, cluster) for pod in members)
     partial = tuple(
         pod
         for group in groups
         if group.phase not in STARTED | FINISHED and not has_started(group, cluster)
-        for pod in counted(group, cluster)
+        for pod in counted_members(group, cluster)
     )
     return Unit(
-        name=title(members[0].group or family[0]),
+        name=group_name(members[0].group or linked[0]),
         members=members,
         groups=groups,
         priority=min(cluster.priority_of(pod) for pod in members),
@@ -165,35 +169,35 @@ def _gang(family: Sequence[Key], pods: Iterable[Pod], cluster: Cluster) -> Unit:
         created=min(group.created for group in groups),
         queues=frozenset(cluster.queue_of(pod) for pod in members),
         partial=partial,
-        blocked=_incomplete(family, members, cluster),
+        blocked=_blocked_reason(linked, members, cluster),
     )
 
 
-def _preempts(pod: Pod, cluster: Cluster) -> bool:
-    """Only if neither its own class nor its group's says Never."""
+def _preempts(pod: Pod, cluster: ClusterState) -> bool:
+    """Whether neither its own PriorityClass nor its PodGroup's has preemptionPolicy Never."""
     group = cluster.group_of(pod)
     return pod.preempts and (group is None or group.preempts is not False)
 
 
-def _incomplete(family: Sequence[Key], members: Sequence[Pod], cluster: Cluster) -> str:
-    for key in family:
+def _blocked_reason(linked: Sequence[Key], members: Sequence[Pod], cluster: ClusterState) -> str:
+    for key in linked:
         group = cluster.groups[key]
-        if left_out := group.partners.difference(family):
-            partner = min(left_out)
-            if partner not in cluster.groups:
-                return f"group {title(partner)}, which starts together with this one, does not exist"
-            return f"group {title(partner)}, which should start together with {title(key)}, does not name it"
+        if not_linked := group.linked_groups.difference(linked):
+            missing = min(not_linked)
+            if missing not in cluster.groups:
+                return f"linked PodGroup {group_name(missing)} does not exist"
+            return f"linked PodGroup {group_name(missing)} does not list {group_name(key)}"
         if group.problem:
-            return f"group {title(key)}: {group.problem}"
-        there = counted(group, cluster) + [pod for pod in members if pod.group == key]
-        if not reaches_minimum(group, there) and not has_started(group, cluster):
-            return f"gang {title(key)} waits for its members: {_shortfall(group, there)}"
+            return f"PodGroup {group_name(key)}: {group.problem}"
+        existing = counted_members(group, cluster) + [pod for pod in members if pod.group == key]
+        if not reaches_min_member(group, existing) and not has_started(group, cluster):
+            return f"gang {group_name(key)} is below minMember: {_shortfall(group, existing)}"
     return ""
 
 
-def _shortfall(group: Group, there: Sequence[Pod]) -> str:
-    roles = Counter(pod.role for pod in there)
-    for role, fewest in sorted(group.roles.items()):
-        if roles[role] < fewest:
-            return f"{roles[role]} of {fewest} {role} pods exist"
-    return f"{len(there)} of {least(group)} pods exist"
+def _shortfall(group: Group, existing: Sequence[Pod]) -> str:
+    roles = Counter(pod.role for pod in existing)
+    for role, count in sorted(group.roles.items()):
+        if roles[role] < count:
+            return f"{roles[role]} of {count} {role} pods exist"
+    return f"{len(existing)} of {effective_min_member(group)} pods exist"

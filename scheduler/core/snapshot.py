@@ -1,77 +1,77 @@
-"""The cluster as a plan leaves it, step by step: who was placed, who goes, which room and which share is spoken for."""
+"""The snapshot that one scheduling cycle works on: free resources and queue usage, updated by each decision."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from scheduler.core.cluster import Cluster
-from scheduler.core.model import DEFAULT_QUEUE, Pod
-from scheduler.core.nodes import Numbers
-from scheduler.core.room import LastChange, Room
+from scheduler.core.capacity import Capacity, LastAllocation
+from scheduler.core.cluster_state import ClusterState
+from scheduler.core.node_table import Numbers
+from scheduler.core.scheduling_types import DEFAULT_QUEUE, Pod
 
 Usage = dict[str, int]
 
 
-class Draft:
-    """Changes here cost nothing: the cluster itself stays as it is."""
+class Snapshot:
+    """Changes are local to the cycle: the cluster state itself is not modified."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self.cluster, self.table = cluster, cluster.table
-        self._now: Numbers = self.table.allocatable - self.table.used
-        self._later: Numbers = self._now + self.table.leaving
-        last = LastChange()  # of either: they share a layer
-        self.now = Room(self.table, self._now, self._later, last=last)
-        self.later = Room(self.table, self._later, last=last)
-        self.going: dict[str, Pod] = {}  # evicted by this plan
-        self.shares = Shares(cluster)
+        free_now: Numbers = self.table.allocatable - self.table.used
+        free_later: Numbers = free_now + self.table.terminating
+        last = LastAllocation()  # of either: they share a layer
+        self.free_now = Capacity(self.table, free_now, free_later, last=last)
+        self.free_later = Capacity(self.table, free_later, last=last)
+        self.evicted: dict[str, Pod] = {}  # by this cycle
+        self.queue_usage = QueueUsage(cluster)
 
     def bind(self, members: Iterable[Pod]) -> None:
-        """They start: their rooms were taken in `now`, which counts in both layers."""
+        """Count pods that are bound: their resources were allocated in `free_now`, which includes both layers."""
         for pod in members:
-            self.shares.use(pod, now=True)
+            self.queue_usage.add(pod, now=True)
 
     def reserve(self, members: Iterable[Pod]) -> None:
-        """They will start: their room was taken in `later` only, and nobody after them gets it."""
+        """Count nominated pods: their resources were allocated in `free_later` only, ahead of all later units."""
         for pod in members:
-            self.shares.use(pod, now=False)
+            self.queue_usage.add(pod, now=False)
 
     def evict(self, pods: Iterable[Pod]) -> None:
-        """They go: later there will be room, now there is not."""
+        """Evicted pods free their resources later, not now."""
         for pod in pods:
-            self.going[pod.uid] = pod
-            self.later.give(self.table.row[pod.node], pod.shape)
-            self.shares.leave(pod)
+            self.evicted[pod.uid] = pod
+            self.free_later.release(self.table.row[pod.node], pod.requirements)
+            self.queue_usage.remove(pod)
 
 
-class Shares:
-    """What the work of each queue uses. A pod uses its queue's share from binding until it is gone."""
+class QueueUsage:
+    """Resources used by the pods of each queue. A pod counts from its binding until it is gone."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
-        self.limited = any(queue.capability for queue in cluster.queues.values())
-        self._now: dict[str, Usage] = {}
-        self._later: dict[str, Usage] = {}
+        self.has_limits = any(queue.capability for queue in cluster.queues.values())
+        self._used_now: dict[str, Usage] = {}
+        self._used_later: dict[str, Usage] = {}
 
-    def excess(self, pods: Iterable[Pod], *, later: bool, without: Iterable[Pod] = ()) -> tuple[str, str] | None:
-        """The queue and the resource that these pods would exceed; `without` are pods thought away."""
-        if not self.limited:
+    def exceeded(self, pods: Iterable[Pod], *, later: bool, without: Iterable[Pod] = ()) -> tuple[str, str] | None:
+        """The queue and resource whose capability these pods would exceed; pods in `without` count as evicted."""
+        if not self.has_limits:
             return None
-        asked: dict[str, Usage] = {}
+        requested: dict[str, Usage] = {}
         freed: dict[str, Usage] = {}
         for pod in pods:
-            _add(asked.setdefault(self._cluster.queue_of(pod), {}), pod, +1)
+            _add(requested.setdefault(self._cluster.queue_of(pod), {}), pod, +1)
         for pod in without:
             queue = self._cluster.queue_of(pod)
-            if queue in asked:
+            if queue in requested:
                 _add(freed.setdefault(queue, {}), pod, +1)
-        for queue, amounts in sorted(asked.items()):
-            given_back = freed.get(queue, {})
+        for queue, amounts in sorted(requested.items()):
+            freed_in_queue = freed.get(queue, {})
             for resource, limit in sorted(self.capability(queue).items()):
-                wanted = amounts.get(resource, 0)
-                held = self._usage(queue)
-                layers = [held[1]] if later else [held[0], held[1]]
-                most = max(layer.get(resource, 0) for layer in layers) - given_back.get(resource, 0)
-                if wanted > 0 and most + wanted > limit:
+                amount = amounts.get(resource, 0)
+                used_now, used_later = self._usage(queue)
+                layers = [used_later] if later else [used_now, used_later]
+                used = max(layer.get(resource, 0) for layer in layers) - freed_in_queue.get(resource, 0)
+                if amount > 0 and used + amount > limit:
                     return queue, resource
         return None
 
@@ -79,39 +79,39 @@ class Shares:
         found = self._cluster.queues.get(queue)
         return found.capability if found else {}
 
-    def use(self, pod: Pod, *, now: bool) -> None:
+    def add(self, pod: Pod, *, now: bool) -> None:
         self._change(pod, +1, now=now)
 
-    def leave(self, pod: Pod) -> None:
+    def remove(self, pod: Pod) -> None:
         self._change(pod, -1, now=False)
 
     def used(self, queue: str, resource: str) -> int:
         return self._usage(queue)[0].get(resource, 0)
 
     def _change(self, pod: Pod, sign: int, *, now: bool) -> None:
-        if not self.limited:
+        if not self.has_limits:
             return
         queue = self._cluster.queue_of(pod)
         if self.capability(queue):
-            present, future = self._usage(queue)
-            _add(future, pod, sign)
+            used_now, used_later = self._usage(queue)
+            _add(used_later, pod, sign)
             if now:
-                _add(present, pod, sign)
+                _add(used_now, pod, sign)
 
     def _usage(self, queue: str) -> tuple[Usage, Usage]:
-        if not self._now:
+        if not self._used_now:
             self._count()
-        return self._now.setdefault(queue, {}), self._later.setdefault(queue, {})
+        return self._used_now.setdefault(queue, {}), self._used_later.setdefault(queue, {})
 
     def _count(self) -> None:
-        """Only when a queue with a limit is first asked about: most clusters have none."""
-        self._now[DEFAULT_QUEUE] = {}
+        """Count on first use of a queue with a capability: most clusters have none."""
+        self._used_now[DEFAULT_QUEUE] = {}
         for pod in self._cluster.bound():
             queue = self._cluster.queue_of(pod)
             if self.capability(queue):
-                _add(self._now.setdefault(queue, {}), pod, +1)
-                if not pod.leaving:
-                    _add(self._later.setdefault(queue, {}), pod, +1)
+                _add(self._used_now.setdefault(queue, {}), pod, +1)
+                if not pod.terminating:
+                    _add(self._used_later.setdefault(queue, {}), pod, +1)
 
 
 def _add(usage: Usage, pod: Pod, sign: int) -> None:

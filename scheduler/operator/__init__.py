@@ -1,4 +1,4 @@
-"""The reference operator: PyTorchJob and MPIJob of kubeflow.org, from a job to its pods and from its pods to its end.
+"""The reference training operator: reconciles PyTorchJob and MPIJob of kubeflow.org.
 
-`reconcile` is the heart: what is there goes in, what to change comes out. The shell around it watches and writes.
+`reconcile` is pure: observed objects in, actions out. The controller around it watches the API server and writes.
 """

@@ -1,99 +1,101 @@
-"""What a reconciliation asks for. The shell carries it out, the status first; nothing here knows how.
+"""The actions that a reconciliation returns. The executor carries them out, the status first.
 
-The status comes first because it is the operator's only memory: what is deleted before it is written down would look
-like a loss to whoever takes over after a crash.
+The status is written first because it is the operator's only memory: a pod that is deleted before the status records it
+would look like a lost replica after a crash of the operator.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scheduler.operator.objects import Group, Job, Json, Pod, Service
+from scheduler.operator.api_objects import Job, Json, Pod, PodGroup, Service
+
+NORMAL, WARNING = "Normal", "Warning"  # types of events
 
 
 @dataclass(frozen=True, slots=True)
 class CreatePod:
-    """A replica that should be there and is not."""
+    """Create a missing replica."""
 
     manifest: Json
 
 
 @dataclass(frozen=True, slots=True)
 class CreateService:
-    """The name under which the other replicas find one."""
+    """Create the headless service of a replica."""
 
     manifest: Json
 
 
 @dataclass(frozen=True, slots=True)
-class CreateGroup:
-    """The PodGroup of a gang."""
+class CreatePodGroup:
+    """Create the PodGroup of a gang."""
 
     manifest: Json
 
 
 @dataclass(frozen=True, slots=True)
 class DeletePod:
-    """This very pod, by its uid."""
+    """Delete this pod, with its uid as a precondition."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteService:
-    """This very service, by its uid."""
+    """Delete this service, with its uid as a precondition."""
 
     service: Service
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteGroup:
-    """This very PodGroup, by its uid."""
+class DeletePodGroup:
+    """Delete this PodGroup, with its uid as a precondition."""
 
-    group: Group
+    group: PodGroup
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteJob:
-    """The job has been over for as long as it was to be kept."""
+    """Delete a finished job whose ttlSecondsAfterFinished has passed."""
 
     job: Job
 
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """The whole new status; refused by the API when the job has changed since it was read."""
+    """Write the whole new status; a conflict if the job has changed since it was read."""
 
     job: Job
     status: Json
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """An event on the job."""
+class EmitEvent:
+    """Write an event about the job."""
 
     job: Job
-    type: str  # Normal or Warning
+    type: str  # NORMAL or WARNING
     reason: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class WakeAt:
-    """Nothing may happen until then, and something is due then."""
+class RequeueAt:
+    """Reconcile the job again at this time, even if nothing changes."""
 
-    moment: float
+    time: float
 
 
-Change = (
+Action = (
     CreatePod
     | CreateService
-    | CreateGroup
+    | CreatePodGroup
     | DeletePod
     | DeleteService
-    | DeleteGroup
+    | DeletePodGroup
     | DeleteJob
     | SetStatus
-    | Say
-    | WakeAt
+    | EmitEvent
+    | RequeueAt
 )

@@ -1,6 +1,6 @@
-"""The objects of the API as far as the operator looks at them; what is not named here is not decoded.
+"""API objects as far as the operator reads them; fields that are not named here are not decoded.
 
-A job's spec stays as it came: it is the user's text, and `specs` reads it with a sentence ready for every mistake.
+A job's spec stays raw JSON: `job_spec` validates it and reports every error with the path of its field.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from typing import Any
 
 import msgspec
 
-from scheduler.client.objects import Metadata, OwnerReference
+from scheduler.client.metadata import Metadata, OwnerReference
 
 Json = dict[str, Any]
 
-ROLE = "training.kubeflow.org/replica-type"  # in small letters
+ROLE = "training.kubeflow.org/replica-type"  # lower case
 INDEX = "training.kubeflow.org/replica-index"
 
 
-def owner_of(metadata: Metadata) -> OwnerReference | None:
-    """Whose it is to manage; others may be named beside the one."""
+def controller_of(metadata: Metadata) -> OwnerReference | None:
+    """The controlling owner; there may be other owners beside it."""
     return next((owner for owner in metadata.owner_references or () if owner.controller), None)
 
 
@@ -27,19 +27,19 @@ def labels_of(metadata: Metadata) -> dict[str, str]:
 
 
 class Terminated(msgspec.Struct, rename="camel", frozen=True):
-    """How a container ended."""
+    """The terminated state of a container."""
 
     exit_code: int = 0
 
 
 class ContainerState(msgspec.Struct, frozen=True):
-    """Only the end of a container matters here."""
+    """State of a container; only termination is read."""
 
     terminated: Terminated | None = None
 
 
 class ContainerStatus(msgspec.Struct, rename="camel", frozen=True):
-    """One container of a pod."""
+    """Status of one container of a pod."""
 
     name: str
     restart_count: int = 0
@@ -47,7 +47,7 @@ class ContainerStatus(msgspec.Struct, rename="camel", frozen=True):
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """One line of a pod's own story."""
+    """One condition of a pod."""
 
     type: str
     status: str
@@ -55,7 +55,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class PodStatus(msgspec.Struct, rename="camel", frozen=True):
-    """How a pod stands."""
+    """Status of a pod."""
 
     phase: str = "Pending"
     reason: str = ""
@@ -70,7 +70,7 @@ class Pod(msgspec.Struct, frozen=True):
     status: PodStatus = PodStatus()
 
     @property
-    def leaving(self) -> bool:
+    def terminating(self) -> bool:
         return bool(self.metadata.deletion_timestamp)
 
     @property
@@ -82,31 +82,31 @@ class Pod(msgspec.Struct, frozen=True):
         text = labels_of(self.metadata).get(INDEX, "")
         return int(text) if text.isdecimal() else -1
 
-    def has(self, condition: str) -> bool:
+    def has_condition(self, condition: str) -> bool:
         return any(one.type == condition and one.status == "True" for one in self.status.conditions)
 
 
 class Service(msgspec.Struct, frozen=True):
-    """The name of a replica in the cluster's DNS."""
+    """The headless service of one replica."""
 
     metadata: Metadata
 
 
-class GroupStatus(msgspec.Struct, frozen=True):
-    """How a group stands, in the words of its kind."""
+class PodGroupStatus(msgspec.Struct, frozen=True):
+    """Status of a PodGroup; the phases depend on its API."""
 
     phase: str = ""
 
 
-class Group(msgspec.Struct, frozen=True):
-    """A PodGroup, of whichever kind."""
+class PodGroup(msgspec.Struct, frozen=True):
+    """A PodGroup of any of the supported APIs."""
 
     metadata: Metadata
-    status: GroupStatus = GroupStatus()
+    status: PodGroupStatus = PodGroupStatus()
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A PyTorchJob or an MPIJob."""
+    """A training job of one of `job_kinds.KINDS`."""
 
     kind: str
     metadata: Metadata

@@ -1,7 +1,7 @@
-"""Reading what the user wrote. Whatever is wrong ends as one sentence that begins with the field's path.
+"""Validation of a job's spec. Every error is one message that begins with the path of the field.
 
-Two layouts are in the wild: `runPolicy` nested, and its fields directly under `spec` as older clients write them. The
-nested one wins. What is inside a pod template is the API server's to judge, except what the operator itself touches.
+Two layouts are in use: nested `runPolicy`, and its fields directly under `spec` as older clients write them. The nested
+one wins. Pod templates are validated by the API server, except for the fields that the operator itself reads.
 """
 
 from __future__ import annotations
@@ -10,164 +10,167 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scheduler.operator.objects import Json
-from scheduler.operator.profiles import RESTART_POLICIES
+from scheduler.operator.api_objects import Json
 
+NEVER, ON_FAILURE, ALWAYS, EXIT_CODE = "Never", "OnFailure", "Always", "ExitCode"
 CLEAN_NONE, CLEAN_RUNNING, CLEAN_ALL = "None", "Running", "All"
-_CLEANING = (CLEAN_NONE, CLEAN_RUNNING, CLEAN_ALL)
-_MOST_REPLICAS = 10_000  # a typing error, not a job
+_RESTART_POLICIES = (ALWAYS, ON_FAILURE, NEVER, EXIT_CODE)
+_CLEAN_POD_POLICIES = (CLEAN_NONE, CLEAN_RUNNING, CLEAN_ALL)
+_MAX_REPLICAS = 10_000  # more is a typing error
 
 
-class Invalid(Exception):
-    """The spec cannot be carried out, and trying again will not help."""
+class InvalidSpec(Exception):
+    """The spec is invalid; retrying will not help."""
 
-    def __init__(self, field: str, trouble: str) -> None:
-        super().__init__(f"{field}: {trouble}")
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
 
 
 @dataclass(frozen=True)
-class Gang:
-    """The scheduling policy of a job: its replicas start together. None: not said."""
+class SchedulingPolicy:
+    """spec.runPolicy.schedulingPolicy: the job is a gang. None: not set."""
 
-    minimum: int | None = None
+    min_available: int | None = None
     queue: str = ""
     priority_class: str = ""
-    resources: Mapping[str, str] | None = None
-    timeout: int | None = None
+    min_resources: Mapping[str, str] | None = None
+    schedule_timeout: int | None = None
 
 
 @dataclass(frozen=True)
 class RunPolicy:
-    """How a job runs and what is left of it."""
+    """spec.runPolicy."""
 
-    clean: str
-    time_to_live: int | None = None
-    deadline: int | None = None
+    clean_pod_policy: str
+    ttl: int | None = None
+    active_deadline: int | None = None
     backoff_limit: int | None = None
-    suspended: bool = False
-    gang: Gang | None = None
+    suspend: bool = False
+    scheduling: SchedulingPolicy | None = None
 
 
 @dataclass(frozen=True)
-class Replicas:
-    """All replicas of one role."""
+class ReplicaSpec:
+    """The replicas of one role, as the spec requests them."""
 
     role: str  # Master, Worker or Launcher
     count: int
-    policy: str
+    restart_policy: str
     template: Json
 
 
 @dataclass(frozen=True)
-class Spec:
-    """A job that can be carried out."""
+class JobSpec:
+    """A valid spec."""
 
-    replicas: tuple[Replicas, ...]
-    run: RunPolicy
-    processes: str = ""  # per node, as PyTorch's launcher words it
+    replicas: tuple[ReplicaSpec, ...]
+    run_policy: RunPolicy
+    nproc_per_node: str = ""  # a number, or another value of torchrun's --nproc-per-node
     single_template: bool = False  # the v1alpha1 layout of MPIJob
 
     @property
     def total(self) -> int:
-        return sum(one.count for one in self.replicas)
+        return sum(role.count for role in self.replicas)
 
-    def of(self, role: str) -> Replicas | None:
-        return next((one for one in self.replicas if one.role == role), None)
+    def role(self, name: str) -> ReplicaSpec | None:
+        return next((role for role in self.replicas if role.role == name), None)
 
 
-def mapping(parent: Mapping[str, Any], key: str, path: str) -> Json:
+def read_object(parent: Mapping[str, Any], key: str, path: str) -> Json:
     """A field that must be an object; an absent one is an empty object."""
     found = parent.get(key)
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise Invalid(f"{path}.{key}", "must be an object")
+        raise InvalidSpec(f"{path}.{key}", "must be an object")
     return found
 
 
-def number(parent: Mapping[str, Any], key: str, path: str, *, least: int = 0) -> int | None:
+def read_number(parent: Mapping[str, Any], key: str, path: str, *, minimum: int = 0) -> int | None:
     found = parent.get(key)
     if found is None:
         return None
-    if not isinstance(found, int) or isinstance(found, bool) or not least <= found < 2**31:
-        raise Invalid(f"{path}.{key}", f"must be a whole number from {least} on, not {found!r}")
+    if not isinstance(found, int) or isinstance(found, bool) or not minimum <= found < 2**31:
+        raise InvalidSpec(f"{path}.{key}", f"must be an integer >= {minimum}, not {found!r}")
     return found
 
 
-def word(parent: Mapping[str, Any], key: str, path: str, allowed: tuple[str, ...] = ()) -> str:
+def read_string(parent: Mapping[str, Any], key: str, path: str, allowed: tuple[str, ...] = ()) -> str:
     found = parent.get(key)
     if found is None:
         return ""
     if not isinstance(found, str) or (allowed and found not in allowed):
-        raise Invalid(f"{path}.{key}", f"must be {'one of ' + ', '.join(allowed) if allowed else 'a text'}: {found!r}")
+        expected = f"one of {', '.join(allowed)}" if allowed else "a string"
+        raise InvalidSpec(f"{path}.{key}", f"must be {expected}, not {found!r}")
     return found
 
 
-def replicas(parent: Json, role: str, path: str, *, policy: str) -> Replicas | None:
+def read_replicas(parent: Json, role: str, path: str, *, default_restart_policy: str) -> ReplicaSpec | None:
     """One role of the replica specs; None when the role is absent."""
     if parent.get(role) is None:
         return None
-    wanted, where = mapping(parent, role, path), f"{path}.{role}"
-    count = number(wanted, "replicas", where, least=1)
-    if count is not None and count > _MOST_REPLICAS:
-        raise Invalid(f"{where}.replicas", f"{count} is more than {_MOST_REPLICAS}")
-    chosen = word(wanted, "restartPolicy", where, RESTART_POLICIES) or policy
-    return Replicas(role, 1 if count is None else count, chosen, template(wanted, where))
+    fields, where = read_object(parent, role, path), f"{path}.{role}"
+    count = read_number(fields, "replicas", where, minimum=1)
+    if count is not None and count > _MAX_REPLICAS:
+        raise InvalidSpec(f"{where}.replicas", f"{count} is more than {_MAX_REPLICAS}")
+    restart_policy = read_string(fields, "restartPolicy", where, _RESTART_POLICIES) or default_restart_policy
+    return ReplicaSpec(role, 1 if count is None else count, restart_policy, read_template(fields, where))
 
 
-def template(parent: Json, path: str) -> Json:
-    """A pod template as far as the operator reads it: metadata, containers, their resources and environment."""
-    found = mapping(parent, "template", path)
+def read_template(parent: Json, path: str) -> Json:
+    """A pod template whose metadata, containers, resources and environment are valid."""
+    found = read_object(parent, "template", path)
     where = f"{path}.template"
-    metadata, pod = mapping(found, "metadata", where), mapping(found, "spec", where)
-    for marks in ("labels", "annotations"):
-        mapping(metadata, marks, f"{where}.metadata")
+    metadata, pod = read_object(found, "metadata", where), read_object(found, "spec", where)
+    for field in ("labels", "annotations"):
+        read_object(metadata, field, f"{where}.metadata")
     containers = pod.get("containers")
     if not isinstance(containers, list) or not containers:
-        raise Invalid(f"{where}.spec.containers", "must name at least one container")
+        raise InvalidSpec(f"{where}.spec.containers", "must contain at least one container")
     for position, container in enumerate(containers):
-        _container(container, f"{where}.spec.containers[{position}]")
+        _check_container(container, f"{where}.spec.containers[{position}]")
     return found
 
 
-def _container(container: object, path: str) -> None:
+def _check_container(container: object, path: str) -> None:
     if not isinstance(container, dict):
-        raise Invalid(path, "must be an object")
-    for needed in ("name", "image"):
-        if not word(container, needed, path):
-            raise Invalid(f"{path}.{needed}", "is missing")
-    resources = mapping(container, "resources", path)
+        raise InvalidSpec(path, "must be an object")
+    for required in ("name", "image"):
+        if not read_string(container, required, path):
+            raise InvalidSpec(f"{path}.{required}", "is missing")
+    resources = read_object(container, "resources", path)
     for side in ("requests", "limits"):
-        mapping(resources, side, f"{path}.resources")
+        read_object(resources, side, f"{path}.resources")
     for items in ("env", "ports"):
         found = container.get(items) or []
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise Invalid(f"{path}.{items}", "must be a list of objects")
+            raise InvalidSpec(f"{path}.{items}", "must be a list of objects")
 
 
-def run_policy(spec: Json, *, clean: str) -> RunPolicy:
-    nested = mapping(spec, "runPolicy", "spec")
+def read_run_policy(spec: Json, *, default_clean_pod_policy: str) -> RunPolicy:
+    nested = read_object(spec, "runPolicy", "spec")
     path = "spec.runPolicy" if nested else "spec"
     fields = nested or spec
-    suspended = fields.get("suspend") or False
-    if not isinstance(suspended, bool):
-        raise Invalid(f"{path}.suspend", "must be true or false")
+    suspend = fields.get("suspend") or False
+    if not isinstance(suspend, bool):
+        raise InvalidSpec(f"{path}.suspend", "must be true or false")
+    is_gang = fields.get("schedulingPolicy") is not None
     return RunPolicy(
-        clean=word(fields, "cleanPodPolicy", path, _CLEANING) or clean,
-        time_to_live=number(fields, "ttlSecondsAfterFinished", path),
-        deadline=number(fields, "activeDeadlineSeconds", path),
-        backoff_limit=number(fields, "backoffLimit", path),
-        suspended=suspended,
-        gang=_gang(fields, path) if fields.get("schedulingPolicy") is not None else None,
+        clean_pod_policy=read_string(fields, "cleanPodPolicy", path, _CLEAN_POD_POLICIES) or default_clean_pod_policy,
+        ttl=read_number(fields, "ttlSecondsAfterFinished", path),
+        active_deadline=read_number(fields, "activeDeadlineSeconds", path),
+        backoff_limit=read_number(fields, "backoffLimit", path),
+        suspend=suspend,
+        scheduling=_read_scheduling_policy(fields, path) if is_gang else None,
     )
 
 
-def _gang(fields: Json, path: str) -> Gang:
-    policy, where = mapping(fields, "schedulingPolicy", path), f"{path}.schedulingPolicy"
-    return Gang(
-        minimum=number(policy, "minAvailable", where, least=1),
-        queue=word(policy, "queue", where),
-        priority_class=word(policy, "priorityClass", where),
-        resources=mapping(policy, "minResources", where) or None,
-        timeout=number(policy, "scheduleTimeoutSeconds", where),
+def _read_scheduling_policy(fields: Json, path: str) -> SchedulingPolicy:
+    policy, where = read_object(fields, "schedulingPolicy", path), f"{path}.schedulingPolicy"
+    return SchedulingPolicy(
+        min_available=read_number(policy, "minAvailable", where, minimum=1),
+        queue=read_string(policy, "queue", where),
+        priority_class=read_string(policy, "priorityClass", where),
+        min_resources=read_object(policy, "minResources", where) or None,
+        schedule_timeout=read_number(policy, "scheduleTimeoutSeconds", where),
     )

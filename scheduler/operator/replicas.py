@@ -1,8 +1,8 @@
-"""The replicas of one role as they are: who is there, how they stand, who is missing and who vanished.
+"""The replicas of one role as observed: how many are active, ended, missing, or lost.
 
-A pod that runs and is being deleted counts as failed: its processes are as good as gone. One that vanished between two
-looks left a trace in the status only, where it was counted as active; without that trace a preempted member would pass
-for one that was never created.
+A running pod that is being deleted counts as failed: its processes are about to end. A pod that vanished between two
+reconciliations is known only from the status, which counted it as active; without that count a preempted replica would
+look like one that was never created.
 """
 
 from __future__ import annotations
@@ -10,55 +10,55 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scheduler.operator.objects import Json, Pod
-from scheduler.operator.specs import Replicas
+from scheduler.operator.api_objects import Json, Pod
+from scheduler.operator.job_spec import ReplicaSpec
 
-GIVEN_UP = "givenUp"  # status: uids of pods that the operator itself has let go; their end is no news
+GIVEN_UP = "givenUp"  # status: uids of pods that the operator itself deletes; they are not lost
 
 
 @dataclass(frozen=True)
-class Role:
-    """Pods of one role, by index; `surplus` are those that nobody asked for."""
+class RoleReplicas:
+    """Pods of one role by index; `surplus` are pods that the spec does not request."""
 
-    replicas: Replicas
+    spec: ReplicaSpec
     pods: dict[int, Pod]
     surplus: tuple[Pod, ...]
     given_up: frozenset[str]
-    recorded: Json
+    recorded: Json  # the counts of this role in the job's status
 
     @property
-    def name(self) -> str:
-        return self.replicas.role
+    def role(self) -> str:
+        return self.spec.role
 
     @property
     def active(self) -> int:
-        return sum(one.status.phase == "Running" and not one.leaving for one in self.pods.values())
+        return sum(pod.status.phase == "Running" and not pod.terminating for pod in self.pods.values())
 
     @property
     def succeeded(self) -> int:
-        return sum(one.status.phase == "Succeeded" for one in self.pods.values())
+        return sum(pod.status.phase == "Succeeded" for pod in self.pods.values())
 
     @property
     def failed(self) -> int:
-        return sum(self._is_failed(one) for one in self.pods.values())
+        return sum(self._is_failed(pod) for pod in self.pods.values())
 
     @property
     def all_ready(self) -> bool:
-        ready = [one for one in self.pods.values() if one.has("Ready") and not one.leaving]
-        return len(ready) == self.replicas.count
+        ready = [pod for pod in self.pods.values() if pod.has_condition("Ready") and not pod.terminating]
+        return len(ready) == self.spec.count
 
     @property
     def missing(self) -> list[int]:
-        return [index for index in range(self.replicas.count) if index not in self.pods]
+        return [index for index in range(self.spec.count) if index not in self.pods]
 
     @property
     def lost(self) -> list[Pod]:
-        """Failed for a reason that has not been dealt with yet."""
-        return [one for one in self.pods.values() if self._is_failed(one) and one.metadata.uid not in self.given_up]
+        """Failed pods that no earlier reconciliation has handled."""
+        return [pod for pod in self.pods.values() if self._is_failed(pod) and pod.metadata.uid not in self.given_up]
 
     @property
     def vanished(self) -> int:
-        """How many were running when last written down and are gone without having been seen to fail."""
+        """How many pods were active in the last written status and are gone without having been seen to fail."""
         ended = max(0, self.succeeded - _count(self.recorded, "succeeded"))
         ended += max(0, self.failed - _count(self.recorded, "failed"))
         return max(0, min(len(self.missing), _count(self.recorded, "active") - self.active - ended))
@@ -66,19 +66,19 @@ class Role:
     def _is_failed(self, pod: Pod) -> bool:
         if pod.status.phase == "Failed":
             return True
-        return pod.status.phase == "Running" and pod.leaving and pod.metadata.uid not in self.given_up
+        return pod.status.phase == "Running" and pod.terminating and pod.metadata.uid not in self.given_up
 
 
-def gathered(replicas: Replicas, pods: Iterable[Pod], status: Json) -> Role:
-    ours = [one for one in pods if one.role == replicas.role.lower()]
-    within = {one.index: one for one in ours if 0 <= one.index < replicas.count}
-    beyond = tuple(one for one in ours if one.index not in within)
+def observe_role(spec: ReplicaSpec, pods: Iterable[Pod], status: Json) -> RoleReplicas:
+    of_role = [pod for pod in pods if pod.role == spec.role.lower()]
+    requested = {pod.index: pod for pod in of_role if 0 <= pod.index < spec.count}
+    surplus = tuple(pod for pod in of_role if pod.index not in requested)
     recorded = status.get("replicaStatuses")
-    counts = recorded.get(replicas.role) if isinstance(recorded, dict) else None
-    return Role(replicas, within, beyond, given_up(status), counts if isinstance(counts, dict) else {})
+    counts = recorded.get(spec.role) if isinstance(recorded, dict) else None
+    return RoleReplicas(spec, requested, surplus, given_up_uids(status), counts if isinstance(counts, dict) else {})
 
 
-def given_up(status: Json) -> frozenset[str]:
+def given_up_uids(status: Json) -> frozenset[str]:
     found = status.get(GIVEN_UP)
     return frozenset(map(str, found)) if isinstance(found, list) else frozenset()
 

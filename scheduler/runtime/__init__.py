@@ -1,1 +1,1 @@
-"""The API shell: watches in, decisions carried out. What is decided is none of its business."""
+"""The API side of the scheduler: watches feed the cache, actions are executed. It makes no decisions."""

@@ -1,7 +1,7 @@
-"""The fields of API objects that scheduling reads, decoded straight from bytes; everything else is never parsed.
+"""The fields of API objects that the scheduler reads, decoded straight from bytes; everything else is never parsed.
 
-Built-in kinds are checked by the API server, so their types can be relied on. Specs and statuses of custom kinds hold
-whatever somebody wrote: they stay plain, and `reading` looks at every field with suspicion.
+The API server validates built-in kinds, so their types are reliable. Spec and status of custom resources may hold
+anything: they stay untyped, and `podgroups_and_queues` checks every field.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ Quantities = dict[str, str | int]
 
 
 class Resources(msgspec.Struct):
-    """What a container, or a pod as a whole, asks for."""
+    """Resources of a container, or of a pod as a whole."""
 
     requests: Quantities | None = None
     limits: Quantities | None = None
 
 
 class Container(msgspec.Struct, rename="camel"):
-    """A container; an init container that restarts always is a sidecar."""
+    """A container; an init container with restartPolicy Always is a sidecar."""
 
     resources: Resources = msgspec.field(default_factory=Resources)
     restart_policy: str = ""
 
 
 class Toleration(msgspec.Struct):
-    """What a pod puts up with."""
+    """A toleration of a pod."""
 
     key: str = ""
     operator: str = ""
@@ -39,7 +39,7 @@ class Toleration(msgspec.Struct):
 
 
 class Expression(msgspec.Struct):
-    """One line of a selector."""
+    """One requirement of a selector."""
 
     key: str
     operator: str
@@ -47,27 +47,27 @@ class Expression(msgspec.Struct):
 
 
 class NodeTerm(msgspec.Struct, rename="camel"):
-    """A node selector term: all lines hold."""
+    """A node selector term: all requirements must match."""
 
     match_expressions: list[Expression] | None = None
     match_fields: list[Expression] | None = None
 
 
 class NodeSelector(msgspec.Struct, rename="camel"):
-    """Any of the terms holds."""
+    """A node selector: any of the terms must match."""
 
     node_selector_terms: list[NodeTerm] | None = None
 
 
 class PreferredTerm(msgspec.Struct):
-    """A term that counts in favour of a node."""
+    """A preferred term with its weight."""
 
     weight: int
     preference: NodeTerm
 
 
 class NodeAffinity(msgspec.Struct):
-    """Which nodes a pod wants, and which it likes."""
+    """Required and preferred node affinity."""
 
     required: NodeSelector | None = msgspec.field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
     preferred: list[PreferredTerm] | None = msgspec.field(
@@ -76,13 +76,13 @@ class NodeAffinity(msgspec.Struct):
 
 
 class Affinity(msgspec.Struct, rename="camel"):
-    """Affinity to nodes; affinity between pods is not read."""
+    """Node affinity; pod affinity is not supported."""
 
     node_affinity: NodeAffinity | None = None
 
 
 class Gate(msgspec.Struct):
-    """Somebody holds the pod back."""
+    """A scheduling gate."""
 
     name: str = ""
 
@@ -160,20 +160,20 @@ class ApiNode(msgspec.Struct):
 
 
 class LabelSelector(msgspec.Struct, rename="camel"):
-    """Which pods."""
+    """A label selector."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: list[Expression] | None = None
 
 
 class BudgetSpec(msgspec.Struct):
-    """spec of a disruption budget"""
+    """spec of a PodDisruptionBudget"""
 
     selector: LabelSelector | None = None
 
 
 class BudgetStatus(msgspec.Struct, rename="camel"):
-    """status of a disruption budget"""
+    """status of a PodDisruptionBudget"""
 
     disruptions_allowed: int = 0
 
@@ -187,15 +187,15 @@ class ApiBudget(msgspec.Struct):
 
 
 class PriorityClass(msgspec.Struct, rename="camel"):
-    """What a priority's name stands for."""
+    """A PriorityClass."""
 
     metadata: Metadata
     value: int = 0
     preemption_policy: str = ""
 
 
-class Custom(msgspec.Struct):
-    """A PodGroup or a Queue of either family."""
+class CustomResource(msgspec.Struct):
+    """A PodGroup or a Queue."""
 
     metadata: Metadata
     spec: Any = None
@@ -203,7 +203,7 @@ class Custom(msgspec.Struct):
 
 
 class Command(msgspec.Struct):
-    """bus.volcano.sh/v1alpha1: somebody asks a controller to do something to its target."""
+    """A bus.volcano.sh/v1alpha1 Command: an action that a controller shall apply to its target."""
 
     metadata: Metadata
     action: Any = None

@@ -1,4 +1,4 @@
-"""The watches, and how what they say reaches the cluster that plans are made of."""
+"""The scheduler cache: watches feed the cluster state that plans are made from."""
 
 from __future__ import annotations
 
@@ -7,86 +7,88 @@ from functools import partial
 from typing import Any
 
 from scheduler.client import DELETED, Client, Reflector
-from scheduler.core.cluster import Cluster
-from scheduler.runtime.beliefs import Beliefs
-from scheduler.runtime.customs import KOORDINATOR, VOLCANO, read_queue
-from scheduler.runtime.groups import Groups
-from scheduler.runtime.objects import ApiBudget, ApiNode, ApiPod, Custom, PriorityClass
-from scheduler.runtime.reading import TERMINAL, read_budget, read_node, read_pod
+from scheduler.core.cluster_state import ClusterState
+from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, CustomResource, PriorityClass
+from scheduler.runtime.assumed_pods import AssumedPods
+from scheduler.runtime.convert import TERMINAL, convert_budget, convert_node, convert_pod
+from scheduler.runtime.podgroup_cache import PodGroupCache
+from scheduler.runtime.podgroups_and_queues import KOORDINATOR, VOLCANO, convert_queue
 
 GROUP_PATHS = {VOLCANO: "/apis/scheduling.volcano.sh/v1beta1", KOORDINATOR: "/apis/scheduling.sigs.k8s.io/v1alpha1"}
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 
 
-class World:
-    """Everything that is known. `changed` is called when something is not what it was."""
+class Cache:
+    """All observed and assumed objects. Calls `changed` when something has changed."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
-        self.cluster = Cluster()
-        self.beliefs = Beliefs(self.cluster, changed)
-        self.groups = Groups(self.cluster, changed)
-        self.found: dict[str, ApiPod] = {}  # by uid, as the watch showed them last
-        self.queues: dict[str, Custom] = {}
-        self.on_gone: Callable[[str], None] = lambda _uid: None
+        self.cluster = ClusterState()
+        self.assumed_pods = AssumedPods(self.cluster, changed)
+        self.podgroups = PodGroupCache(self.cluster, changed)
+        self.api_pods: dict[str, ApiPod] = {}  # by uid, as last observed
+        self.queues: dict[str, CustomResource] = {}
+        self.on_pod_deleted: Callable[[str], None] = lambda _uid: None
         self._changed = changed
 
     def reflectors(self, client: Client) -> list[Reflector[Any]]:
-        follow = partial(Reflector, client)
-        groups = [
-            Reflector(client, f"{path}/podgroups", Custom, partial(self.groups.saw, kind))
+        reflector = partial(Reflector, client)
+        podgroups = [
+            Reflector(client, f"{path}/podgroups", CustomResource, partial(self.podgroups.observe, kind))
             for kind, path in GROUP_PATHS.items()
         ]
         return [
-            *groups,
-            follow("/api/v1/nodes", ApiNode, self.saw_node),
-            follow("/api/v1/pods", ApiPod, self.saw_pod),
-            follow("/apis/scheduling.k8s.io/v1/priorityclasses", PriorityClass, self.groups.saw_class),
-            follow("/apis/policy/v1/poddisruptionbudgets", ApiBudget, self.saw_budget),
-            follow(QUEUES, Custom, self.saw_queue),
+            *podgroups,
+            reflector("/api/v1/nodes", ApiNode, self.observe_node),
+            reflector("/api/v1/pods", ApiPod, self.observe_pod),
+            reflector(
+                "/apis/scheduling.k8s.io/v1/priorityclasses", PriorityClass, self.podgroups.observe_priority_class
+            ),
+            reflector("/apis/policy/v1/poddisruptionbudgets", ApiBudget, self.observe_budget),
+            reflector(QUEUES, CustomResource, self.observe_queue),
         ]
 
-    def saw_pod(self, change: str, found: ApiPod) -> None:
+    def observe_pod(self, change: str, found: ApiPod) -> None:
         uid = found.metadata.uid
         if change == DELETED:
-            self.found.pop(uid, None)
-            self.groups.lost_member(uid)
-            self.beliefs.lost(uid)
-            self.on_gone(uid)
+            self.api_pods.pop(uid, None)
+            self.podgroups.remove_member(uid)
+            self.assumed_pods.remove(uid)
+            self.on_pod_deleted(uid)
             return
-        self.found[uid] = found
-        self.groups.saw_member(found)
+        self.api_pods[uid] = found
+        self.podgroups.observe_member(found)
         if found.status.phase in TERMINAL:
-            self.beliefs.lost(uid)
+            self.assumed_pods.remove(uid)
         else:
-            self.beliefs.saw(read_pod(found), int(found.metadata.resource_version or 0))
+            self.assumed_pods.observe(convert_pod(found), int(found.metadata.resource_version or 0))
 
-    def saw_node(self, change: str, found: ApiNode) -> None:
+    def observe_node(self, change: str, found: ApiNode) -> None:
         name = found.metadata.name
         if change == DELETED:
             self.cluster.remove_node(name)
             self._changed()
             return
-        node = read_node(found)
-        if self.cluster.nodes.get(name) != node:  # a node says every few seconds that it is alive
+        node = convert_node(found)
+        if self.cluster.nodes.get(name) != node:  # ignore heartbeats
             self.cluster.set_node(node)
             self._changed()
 
-    def saw_budget(self, change: str, found: ApiBudget) -> None:
-        budget = None if change == DELETED else read_budget(found)
+    def observe_budget(self, change: str, found: ApiBudget) -> None:
+        budget = None if change == DELETED else convert_budget(found)
         if budget is None:
             self.cluster.remove_budget(found.metadata.key)
         else:
             self.cluster.set_budget(budget)
         self._changed()
 
-    def saw_queue(self, change: str, found: Custom) -> None:
+    def observe_queue(self, change: str, found: CustomResource) -> None:
         name = found.metadata.name
         if change == DELETED:
             self.queues.pop(name, None)
             self.cluster.remove_queue(name)
         else:
             self.queues[name] = found
-            queue = read_queue(found)
+            queue = convert_queue(found)
             if self.cluster.queues.get(name) == queue:
                 return
             self.cluster.set_queue(queue)

@@ -1,7 +1,6 @@
-"""Events tell people what happened. They are best effort, and never stand in the way of a binding.
+"""Event recorder: best effort, and never delays a binding.
 
-They have connections of their own, and a queue that drops the newest when it is full: an event that is lost is a pity,
-a scheduler that waits for one is a fault.
+Events have connections of their own, and a queue that drops the newest when it is full.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ from datetime import UTC, datetime
 import msgspec
 
 from scheduler.client import ApiError, Client, Unreachable
-from scheduler.core.model import Group, Pod
+from scheduler.core.scheduling_types import Group, Pod
 
 _WRITERS = 8
-_LONGEST_NOTE = 1024  # characters, by the API's validation
-_WAITING_AT_MOST = 20_000
+_MAX_NOTE = 1024  # characters, by the API's validation
+_MAX_QUEUED = 20_000
 _GROUP_VERSIONS = {"volcano": "scheduling.volcano.sh/v1beta1", "koordinator": "scheduling.sigs.k8s.io/v1alpha1"}
 
 _log = logging.getLogger(__name__)
 
 
-def shortened(text: str) -> str:
-    """Whoever writes a name of a mebibyte does not get it back in every sentence about it."""
-    return text if len(text) <= _LONGEST_NOTE else text[: _LONGEST_NOTE // 2] + "…" + text[1 - _LONGEST_NOTE // 2 :]
+def truncate_message(text: str) -> str:
+    """Shorten a message to what the API accepts: object names in it may be very long."""
+    return text if len(text) <= _MAX_NOTE else text[: _MAX_NOTE // 2] + "…" + text[1 - _MAX_NOTE // 2 :]
 
 
 class Reference(msgspec.Struct, rename="camel"):
-    """An object that an event is about."""
+    """The object that an event regards."""
 
     api_version: str
     kind: str
@@ -45,23 +44,23 @@ def _name(about: str) -> str:
     return f"{about[:230].rstrip('-.')}.{time.time_ns():x}"
 
 
-def to_pod(pod: Pod) -> Reference:
+def pod_reference(pod: Pod) -> Reference:
     return Reference("v1", "Pod", *pod.key, pod.uid)
 
 
-def to_group(group: Group) -> Reference:
+def group_reference(group: Group) -> Reference:
     return Reference(_GROUP_VERSIONS[group.kind], "PodGroup", *group.key, group.uid)
 
 
-class Events:
-    """`tell` returns at once; `run` writes until cancelled; `drain` waits for what has been told so far."""
+class EventRecorder:
+    """`record` returns at once; `run` writes until cancelled; `drain` waits for all recorded events."""
 
     def __init__(self, client: Client) -> None:
-        self.client = client  # for all that is said to people: a thousand words do not hold up one binding
-        self._queue: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(_WAITING_AT_MOST)
+        self.client = client  # also for status reports: its connections are not those of bindings
+        self._queue: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(_MAX_QUEUED)
         self._instance = f"{socket.gethostname()[:100]}-{os.getpid()}"
 
-    def tell(
+    def record(
         self, regarding: Reference, *, by: str, reason: str, action: str, note: str, warning: bool = False,
         related: Reference | None = None,
     ) -> None:  # fmt: skip
@@ -76,7 +75,7 @@ class Events:
             "reason": reason,
             "action": action,
             "regarding": regarding,
-            "note": shortened(note),
+            "note": truncate_message(note),
         }
         if related is not None:
             event["related"] = related
@@ -84,10 +83,10 @@ class Events:
         try:
             self._queue.put_nowait((path, msgspec.json.encode(event)))
         except asyncio.QueueFull:
-            _log.warning("an event about %s was dropped: too many are waiting", regarding.name)
+            _log.warning("event about %s dropped: the queue is full", regarding.name)
 
-    def failed(self, regarding: Reference, *, by: str, reason: str, note: str) -> None:
-        self.tell(regarding, by=by, reason=reason, action="Scheduling", note=note, warning=True)
+    def record_warning(self, regarding: Reference, *, by: str, reason: str, note: str) -> None:
+        self.record(regarding, by=by, reason=reason, action="Scheduling", note=note, warning=True)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as writers:
@@ -102,10 +101,10 @@ class Events:
             path, body = await self._queue.get()
             try:
                 await self.client.request("POST", path, body)
-            except ApiError as refusal:
-                if not (refusal.is_missing or refusal.status == 403):  # its namespace is going
-                    _log.warning("an event was refused: %s", refusal)
-            except Unreachable as trouble:
-                _log.warning("an event was lost: %s", trouble)
+            except ApiError as error:
+                if not (error.is_missing or error.status == 403):  # its namespace is terminating
+                    _log.warning("event rejected: %s", error)
+            except Unreachable as error:
+                _log.warning("event lost: %s", error)
             finally:
                 self._queue.task_done()

@@ -1,4 +1,4 @@
-"""Logs for machines: one JSON object per line on stderr; `extra={"fields": {...}}` adds to it."""
+"""Structured logs: one JSON object per line on stderr; `extra={"fields": {...}}` adds fields."""
 
 from __future__ import annotations
 

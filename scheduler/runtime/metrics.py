@@ -1,4 +1,4 @@
-"""Counters and one histogram in the Prometheus text format; the official library would be larger than all of this."""
+"""Counters and histograms in the Prometheus text format, without the size of the official client library."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 
 class Counter:
-    """Goes up, by one label."""
+    """A counter, with or without labels."""
 
-    def __init__(self, name: str, text: str, label: str = "") -> None:
+    def __init__(self, name: str, text: str, *labels: str) -> None:
         self._head = f"# HELP {name} {text}\n# TYPE {name} counter\n"
-        self._name, self._label = name, label
-        self._values: dict[str, int] = {} if label else {"": 0}
+        self._name, self._labels = name, labels
+        self._values: dict[tuple[str, ...], int] = {} if labels else {(): 0}
 
-    def add(self, value: str = "", number: int = 1) -> None:
-        self._values[value] = self._values.get(value, 0) + number
+    def add(self, *values: str, number: int = 1) -> None:
+        """Count for these values of the labels."""
+        self._values[values] = self._values.get(values, 0) + number
 
     def lines(self) -> Iterator[str]:
         yield self._head
-        for value, number in sorted(self._values.items()):
-            tag = f'{{{self._label}="{value}"}}' if self._label else ""
-            yield f"{self._name}{tag} {number}\n"
+        for values, number in sorted(self._values.items()):
+            labels = ",".join(f'{label}="{value}"' for label, value in zip(self._labels, values, strict=True))
+            yield f"{self._name}{{{labels}}} {number}\n" if labels else f"{self._name} {number}\n"
 
 
 class Histogram:
-    """How long something took, in seconds."""
+    """A histogram of durations in seconds."""
 
     def __init__(self, name: str, text: str) -> None:
         self._head = f"# HELP {name} {text}\n# TYPE {name} histogram\n"
@@ -49,13 +50,16 @@ class Histogram:
 
 
 class Metrics:
-    """What the scheduler counts about itself."""
+    """The scheduler's own metrics."""
 
     def __init__(self) -> None:
-        self.plans = Histogram("muster_scheduler_plan_seconds", "Time that one plan took.")
-        self.decisions = Counter("muster_scheduler_decisions_total", "Decisions made, by kind.", "kind")
-        self.done = Counter("muster_scheduler_done_total", "Decisions carried out, by kind.", "kind")
-        self.failures = Counter("muster_scheduler_failures_total", "Decisions that were refused, by kind.", "kind")
+        self.cycle_duration = Histogram(
+            "muster_scheduler_scheduling_cycle_duration_seconds", "Duration of scheduling cycles."
+        )
+        self.decisions = Counter("muster_scheduler_decisions_total", "Decisions made, by action.", "action")
+        self.actions = Counter(
+            "muster_scheduler_actions_total", "Actions executed, by action and result.", "action", "result"
+        )
 
     def text(self) -> str:
         return "".join(line for one in vars(self).values() for line in one.lines())

@@ -1,4 +1,4 @@
-"""/healthz, /readyz and /metrics, for whoever looks after the process."""
+"""HTTP server for /healthz, /readyz and /metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kubernetes quantities as the whole numbers that decisions are made in: thousandths of a CPU, pieces of the rest.
+"""Parse Kubernetes quantities to whole numbers: millicores for CPU, units of everything else.
 
 Exact: a float would lose bytes above 2**53. Fractions are rounded up, as the API server does.
 """
@@ -11,10 +11,10 @@ from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
-from scheduler.core.model import CPU
+from scheduler.core.scheduling_types import CPU
 
-LARGEST = 2**62  # what is above this is a mistake, or somebody who tries whether it overflows
-LARGEST_HELD = 2**53  # of a pod or a node: what a thousand of them hold together still is a 64-bit number
+MAX_QUANTITY = 2**62  # anything above is a mistake or an attempt to overflow
+MAX_AMOUNT = 2**53  # of a pod or a node: the sum of a thousand of them still fits into 64 bits
 
 _SUFFIXES = {
     "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "": Fraction(1),
@@ -26,24 +26,24 @@ _SUFFIXES = {
 _QUANTITY = re.compile(r"([+-]?(?:\d{1,40}\.?\d{0,40}|\.\d{1,40}))(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i)?)")
 
 
-class NotAQuantity(ValueError):
-    """The text is a sentence for the object's owner."""
+class InvalidQuantity(ValueError):
+    """The text names the resource and the value."""
 
 
 def amount(resource: str, quantity: object) -> int:
     """`("cpu", "500m")` is 500, `("memory", "1Ki")` is 1024."""
     whole = exact(resource, quantity)
-    if whole > LARGEST:
-        raise NotAQuantity(f"{quantity} of {resource} is more than any machine has")
+    if whole > MAX_QUANTITY:
+        raise InvalidQuantity(f"{quantity} of {resource} is more than any node can have")
     return whole
 
 
 def exact(resource: str, quantity: object) -> int:
-    """However large it is."""
-    if isinstance(quantity, int) and not isinstance(quantity, bool) and abs(quantity) <= LARGEST:
+    """Like `amount`, without a limit."""
+    if isinstance(quantity, int) and not isinstance(quantity, bool) and abs(quantity) <= MAX_QUANTITY:
         quantity = str(quantity)
     if not isinstance(quantity, str):
-        raise NotAQuantity(f"{type(quantity).__name__} is no quantity of {resource}")
+        raise InvalidQuantity(f"{type(quantity).__name__} is not a quantity of {resource}")
     return _exact(resource, quantity)
 
 
@@ -55,9 +55,9 @@ def amounts(resources: Mapping[str, object]) -> dict[str, int]:
 def _exact(resource: str, quantity: str) -> int:
     found = _QUANTITY.fullmatch(quantity.strip())
     if found is None:
-        raise NotAQuantity(f"{quantity[:60]!r} is no quantity of {resource}")
+        raise InvalidQuantity(f"{quantity[:60]!r} is not a quantity of {resource}")
     digits, exponent, suffix = found.groups()
     value = Fraction(digits) * (Fraction(10) ** int(exponent) if exponent else _SUFFIXES[suffix or ""])
     if value < 0:
-        raise NotAQuantity(f"{quantity} of {resource} is negative")
+        raise InvalidQuantity(f"{quantity} of {resource} is negative")
     return ceil(value * 1000 if resource == CPU else value)

@@ -1,7 +1,7 @@
-"""The keeper of queues: what Volcano leaves to a controller. Without it, a queue has no state and opens for nobody.
+"""Queue controller: sets status.state of Queues, as Volcano's controller does.
 
-A queue that is new is opened; a Command opens or closes one; a queue that is closing is closed when its last group has
-gone. The numbers of groups per phase are kept beside it, for people.
+A new queue is opened; a Command opens or closes a queue; a closing queue is closed when its last PodGroup is gone. The
+status also counts PodGroups by phase.
 """
 
 from __future__ import annotations
@@ -13,100 +13,102 @@ from typing import Any
 
 from scheduler.client import DELETED, ApiError, Client, Reflector, Unreachable
 from scheduler.client.client import MERGE_PATCH
-from scheduler.core.model import DEFAULT_QUEUE
-from scheduler.runtime.objects import Command, Custom
-from scheduler.runtime.world import QUEUES, World
+from scheduler.core.scheduling_types import DEFAULT_QUEUE
+from scheduler.runtime.api_types import Command, CustomResource
+from scheduler.runtime.cache import QUEUES, Cache
 
 _COMMANDS = "/apis/bus.volcano.sh/v1alpha1"
 _PHASES = {"": "pending", "Pending": "pending", "Inqueue": "inqueue", "Running": "running", "Completed": "completed"}
-_BREATH = 0.2  # seconds: numbers for people need not follow every change
-_AFTER_TROUBLE = 2.0
+_SYNC_INTERVAL = 0.2  # seconds: counts need not follow every change
+_RETRY_DELAY = 2.0
 
 _log = logging.getLogger(__name__)
 
 
-class QueueKeeper:
-    """`look` is called when something has changed; `run` acts on it until cancelled."""
+class QueueController:
+    """`notify` tells it that something has changed; `run` reconciles until cancelled."""
 
-    def __init__(self, client: Client, world: World) -> None:
-        self._client, self._world = client, world
+    def __init__(self, client: Client, cache: Cache) -> None:
+        self._client, self._cache = client, cache
         self._commands: deque[Command] = deque()
-        self._news = asyncio.Event()
+        self._wake = asyncio.Event()
 
     def reflector(self) -> Reflector[Command]:
-        return Reflector(self._client, f"{_COMMANDS}/commands", Command, self._saw)
+        return Reflector(self._client, f"{_COMMANDS}/commands", Command, self._observe)
 
-    def look(self) -> None:
-        self._news.set()
+    def notify(self) -> None:
+        self._wake.set()
 
     async def run(self) -> None:
         while True:
-            await self._news.wait()
-            self._news.clear()
+            await self._wake.wait()
+            self._wake.clear()
             try:
-                await self._obey_all()
-                await self._keep()
-            except (ApiError, Unreachable) as trouble:
-                _log.warning("queues: %s", trouble)
-                await asyncio.sleep(_AFTER_TROUBLE)
-                self._news.set()
-            await asyncio.sleep(_BREATH)
+                await self._process_commands()
+                await self._sync_statuses()
+            except (ApiError, Unreachable) as error:
+                _log.warning("queue status: %s", error)
+                await asyncio.sleep(_RETRY_DELAY)
+                self._wake.set()
+            await asyncio.sleep(_SYNC_INTERVAL)
 
-    def _saw(self, change: str, command: Command) -> None:
+    def _observe(self, change: str, command: Command) -> None:
         if change != DELETED:
             self._commands.append(command)
-            self._news.set()
+            self._wake.set()
 
-    async def _obey_all(self) -> None:
+    async def _process_commands(self) -> None:
         while self._commands:
             try:
-                await self._obey(self._commands[0])
-            except ApiError as refusal:  # for good: it must not stand in the way of the others
-                if refusal.is_conflict:  # not for good, and nobody tells of the command again
+                await self._process_command(self._commands[0])
+            except ApiError as error:  # permanent: it must not block later commands
+                if error.is_conflict:  # retry: the watch does not show the command again
                     raise
-                _log.warning("command %s: %s", "/".join(self._commands[0].metadata.key), refusal)
+                _log.warning("command %s: %s", "/".join(self._commands[0].metadata.key), error)
             self._commands.popleft()
 
-    async def _obey(self, command: Command) -> None:
+    async def _process_command(self, command: Command) -> None:
         target = command.target if isinstance(command.target, dict) else {}
         if target.get("kind") != "Queue" or command.action not in ("OpenQueue", "CloseQueue"):
-            return  # somebody else's
+            return  # for another controller
         name = str(target.get("name"))
-        if name in self._world.queues:
-            opened = command.action == "OpenQueue"
-            await self._write(name, {"state": "Open" if opened else "Closing" if self._used(name) else "Closed"})
-        namespace, called = command.metadata.key
+        if name in self._cache.queues:
+            is_open = command.action == "OpenQueue"
+            await self._write(name, {"state": "Open" if is_open else "Closing" if self._in_use(name) else "Closed"})
+        namespace, command_name = command.metadata.key
         try:
-            await self._client.delete(f"{_COMMANDS}/namespaces/{namespace}/commands/{called}", uid=command.metadata.uid)
-        except ApiError as refusal:
-            if not (refusal.is_missing or refusal.is_conflict):  # a conflict: there is a namesake by now
+            await self._client.delete(
+                f"{_COMMANDS}/namespaces/{namespace}/commands/{command_name}", uid=command.metadata.uid
+            )
+        except ApiError as error:
+            if not (error.is_missing or error.is_conflict):  # a conflict: replaced by a command of the same name
                 raise
 
-    async def _keep(self) -> None:
-        numbers: dict[str, Counter[str]] = {name: Counter() for name in self._world.queues}
-        for group in self._world.cluster.groups.values():
-            if (queue := group.queue or DEFAULT_QUEUE) in numbers:
-                numbers[queue][_PHASES.get(group.phase, "unknown")] += 1
-        for name, found in list(self._world.queues.items()):
+    async def _sync_statuses(self) -> None:
+        counts: dict[str, Counter[str]] = {name: Counter() for name in self._cache.queues}
+        for group in self._cache.cluster.groups.values():
+            if (queue := group.queue or DEFAULT_QUEUE) in counts:
+                counts[queue][_PHASES.get(group.phase, "unknown")] += 1
+        for name, found in list(self._cache.queues.items()):
             status = found.status if isinstance(found.status, dict) else {}
-            wanted = {phase: numbers[name][phase] for phase in _PHASES.values()} | {"state": self._state(found, name)}
+            wanted = {phase: counts[name][phase] for phase in _PHASES.values()} | {"state": self._state(found, name)}
             change = {field: value for field, value in wanted.items() if (status.get(field) or 0) != value}
             if change:
                 await self._write(name, change)
 
-    def _state(self, found: Custom, name: str) -> str:
+    def _state(self, found: CustomResource, name: str) -> str:
         state = found.status.get("state") if isinstance(found.status, dict) else None
-        if state == "Closing" and not self._used(name):
+        if state == "Closing" and not self._in_use(name):
             return "Closed"
         return state if isinstance(state, str) and state else "Open"
 
-    def _used(self, name: str) -> bool:
-        return any((group.queue or DEFAULT_QUEUE) == name for group in self._world.cluster.groups.values())
+    def _in_use(self, name: str) -> bool:
+        return any((group.queue or DEFAULT_QUEUE) == name for group in self._cache.cluster.groups.values())
 
     async def _write(self, name: str, status: dict[str, Any]) -> None:
         try:
             path = f"{QUEUES}/{name}/status"
             await self._client.request("PATCH", path, {"status": status}, content_type=MERGE_PATCH)
-        except ApiError as refusal:
-            if not refusal.is_missing:
+        except ApiError as error:
+            if not error.is_missing:
                 raise

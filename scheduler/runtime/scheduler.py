@@ -1,7 +1,7 @@
-"""The decision loop: any change wakes it, a burst of changes is one cycle, and nothing waits for the API.
+"""The scheduling loop: any change wakes it, a burst of changes is one cycle, and no cycle waits for the API server.
 
-A cycle takes a breath as long as the last plan took, so that planning never costs more than half of the time and a
-flood of changes is answered in large steps instead of many small ones.
+Debounce: before each cycle it sleeps as long as the last one took. So planning takes at most half of the time, and a
+flood of changes is handled in few large cycles.
 """
 
 from __future__ import annotations
@@ -16,101 +16,104 @@ from scheduler.client import Client, Reflector
 from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Report, SetGroupPhase
 from scheduler.core.plan import plan
 from scheduler.core.policy import Policy
-from scheduler.runtime.effects import Effects
-from scheduler.runtime.events import Events, shortened
+from scheduler.runtime.cache import Cache, all_synced
+from scheduler.runtime.event_recorder import EventRecorder, truncate_message
+from scheduler.runtime.executor import Executor
 from scheduler.runtime.metrics import Metrics
-from scheduler.runtime.queues import QueueKeeper
-from scheduler.runtime.world import World, all_synced
+from scheduler.runtime.queue_controller import QueueController
 
-_SHORTEST_BREATH, _LONGEST_BREATH = 0.002, 0.25  # seconds
-_AFTER_A_FAULT = 1.0
+_MIN_DELAY, _MAX_DELAY = 0.002, 0.25  # seconds
+_RETRY_DELAY = 1.0
 _DRAIN_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
 
-class Service:
-    """One scheduler. `ready` is true once everything has been listed."""
+class Scheduler:
+    """The scheduler process. `ready` is true once all objects have been listed."""
 
     def __init__(self, client: Client, events_client: Client, policy: Policy) -> None:
         self.metrics = Metrics()
         self._policy = policy
         self._wake = asyncio.Event()
-        self._world = World(self._wake.set)
-        self._events = Events(events_client)
-        self._effects = Effects(client, self._events, self._world, self.metrics)
-        self._keeper = QueueKeeper(client, self._world)
-        self._reflectors: list[Reflector[Any]] = [*self._world.reflectors(client), self._keeper.reflector()]
+        self._cache = Cache(self._wake.set)
+        self._events = EventRecorder(events_client)
+        self._executor = Executor(client, self._events, self._cache, self.metrics)
+        self._queue_controller = QueueController(client, self._cache)
+        self._reflectors: list[Reflector[Any]] = [*self._cache.reflectors(client), self._queue_controller.reflector()]
 
     @property
     def ready(self) -> bool:
         return all(reflector.synced.is_set() for reflector in self._reflectors)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until told to stop; then what was decided is carried out, and nothing new is."""
+        """Schedule until `stop` is set; then finish the writes in flight."""
         async with asyncio.TaskGroup() as tasks:
             background = [tasks.create_task(reflector.run()) for reflector in self._reflectors]
-            background += [tasks.create_task(self._events.run()), tasks.create_task(self._keeper.run())]
-            deciding = tasks.create_task(self._decide())
+            background += [tasks.create_task(self._events.run()), tasks.create_task(self._queue_controller.run())]
+            cycles = tasks.create_task(self._run_cycles())
             await stop.wait()
-            deciding.cancel()
+            cycles.cancel()
             try:
                 async with asyncio.timeout(_DRAIN_SECONDS):
-                    await self._effects.drain()
+                    await self._executor.drain()
                     await self._events.drain()
             except TimeoutError:
-                _log.warning("stopped before everything was written")
+                _log.warning("stopped before all writes were done")
             for task in background:
                 task.cancel()
 
-    async def _decide(self) -> None:
+    async def _run_cycles(self) -> None:
         await all_synced(self._reflectors)
         _log.info("ready", extra={"fields": {"schedulers": sorted(self._policy.schedulers)}})
-        breath = _SHORTEST_BREATH
+        delay = _MIN_DELAY
         while True:
             await self._wake.wait()
-            await asyncio.sleep(breath)
+            await asyncio.sleep(delay)
             self._wake.clear()
             began = time.perf_counter()
             try:
-                self._cycle()
-            except Exception:  # a fault in one decision must not end all others
-                self.metrics.failures.add("plan")
-                _log.exception("the plan failed; it is tried again")
-                await asyncio.sleep(_AFTER_A_FAULT)
+                self._run_cycle()
+            except Exception:  # a bug in one cycle must not stop the scheduler
+                self.metrics.actions.add("scheduling-cycle", "error")
+                _log.exception("scheduling cycle failed; retrying")
+                await asyncio.sleep(_RETRY_DELAY)
                 self._wake.set()
             took = time.perf_counter() - began
-            self.metrics.plans.observe(took)
-            breath = min(max(took, _SHORTEST_BREATH), _LONGEST_BREATH)
+            self.metrics.cycle_duration.observe(took)
+            delay = min(max(took, _MIN_DELAY), _MAX_DELAY)
 
-    def _cycle(self) -> None:
-        actions = plan(self._world.cluster, self._policy)
-        self._world.cluster.settle()
-        for action in map(_brief, actions):
-            if self._effects.start(action):
+    def _run_cycle(self) -> None:
+        actions = plan(self._cache.cluster, self._policy)
+        self._cache.cluster.clear_changes()
+        for action in map(_with_short_message, actions):
+            if self._executor.start(action):
                 self._wake.set()
-                _tell(action)
-        self._keeper.look()
+                _log_action(action)
+        self._queue_controller.notify()
 
 
-def _brief(action: Action) -> Action:
-    if isinstance(action, Report | Release | SetGroupPhase) and (said := shortened(action.message)) != action.message:
-        return replace(action, message=said)
+def _with_short_message(action: Action) -> Action:
+    if (
+        isinstance(action, Report | Release | SetGroupPhase)
+        and (message := truncate_message(action.message)) != action.message
+    ):
+        return replace(action, message=message)
     return action
 
 
-def _tell(action: Action) -> None:
+def _log_action(action: Action) -> None:
     match action:
         case Bind(pod, node):
-            fields = {"what": "bind", "pod": "/".join(pod.key), "node": node}
+            fields = {"action": "bind", "pod": "/".join(pod.key), "node": node}
         case Evict(pod, beneficiary):
-            fields = {"what": "evict", "pod": "/".join(pod.key), "node": pod.node, "for": beneficiary}
+            fields = {"action": "evict", "pod": "/".join(pod.key), "node": pod.node, "preemptor": beneficiary}
         case Release(pod, message):
-            fields = {"what": "release", "pod": "/".join(pod.key), "node": pod.node, "why": message}
+            fields = {"action": "release", "pod": "/".join(pod.key), "node": pod.node, "reason": message}
         case Nominate(pod, node):
-            fields = {"what": "nominate", "pod": "/".join(pod.key), "node": node}
+            fields = {"action": "nominate", "pod": "/".join(pod.key), "node": node}
         case Report(pod, message):
-            fields = {"what": "wait", "pod": "/".join(pod.key), "why": message}
+            fields = {"action": "report", "pod": "/".join(pod.key), "reason": message}
         case SetGroupPhase(group, phase, _, message):
-            fields = {"what": "group", "group": "/".join(group.key), "phase": phase, "why": message}
-    _log.info("decided", extra={"fields": fields})
+            fields = {"action": "set-phase", "group": "/".join(group.key), "phase": phase, "reason": message}
+    _log.info("decision", extra={"fields": fields})

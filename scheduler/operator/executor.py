@@ -1,0 +1,185 @@
+"""Executes actions: the status first, then all others concurrently.
+
+A lost race is no error: an object to delete may be gone already, one to create may exist already and be owned by the
+job. A conflict on the status means that the job has changed: the other actions are dropped and the job is requeued.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scheduler.client import ApiError, Client, Metadata
+from scheduler.client.client import MERGE_PATCH
+from scheduler.operator.actions import (
+    WARNING,
+    Action,
+    CreatePod,
+    CreatePodGroup,
+    CreateService,
+    DeleteJob,
+    DeletePod,
+    DeletePodGroup,
+    DeleteService,
+    EmitEvent,
+    SetStatus,
+)
+from scheduler.operator.api_objects import Job, Json
+from scheduler.operator.job_kinds import API_VERSION, KINDS
+from scheduler.runtime.event_recorder import EventRecorder, Reference
+from scheduler.runtime.metrics import Counter
+
+PODS, SERVICES = "/api/v1/pods", "/api/v1/services"
+_PLURALS = {"Pod": "pods", "Service": "services", "PodGroup": "podgroups"}
+_UNPROCESSABLE = 422
+
+
+class Requeue(Exception):
+    """The cached job is out of date, or an object is in the way: reconcile again."""
+
+
+class Rejected(Exception):
+    """The API server finds a pod invalid: retrying will not help."""
+
+
+class Executed(NamedTuple):
+    """One object that was created or deleted."""
+
+    verb: str
+    kind: str
+    name: str
+
+
+class Executor:
+    """Writes for the controller, and records events about the job."""
+
+    def __init__(self, client: Client, events: EventRecorder, groups: str) -> None:
+        self._client = client
+        self._events = events
+        self._groups = groups
+        self.actions = Counter("muster_operator_actions_total", "Actions executed, by kind.", "kind")
+
+    async def set_status(self, action: SetStatus) -> Job:
+        """Returns the updated job."""
+        job, status = action.job, action.status
+        removed = dict.fromkeys(set(job.status) - set(status))
+        changed = {field: value for field, value in status.items() if value != job.status.get(field)}
+        body = {"metadata": {"resourceVersion": job.metadata.resource_version}, "status": {**removed, **changed}}
+        path = _object_path(KINDS[job.kind].path, job.metadata, "/status")
+        try:
+            response = await self._client.request("PATCH", path, body, content_type=MERGE_PATCH)
+        except ApiError as error:
+            if error.is_conflict or error.is_missing:
+                raise Requeue(str(error)) from error
+            raise
+        self.actions.add("SetStatus")
+        return msgspec.json.decode(response, type=Job)
+
+    async def execute(self, job: Job, actions: Sequence[Action]) -> None:
+        """All actions but SetStatus, which has been executed before."""
+        for action in actions:
+            if isinstance(action, EmitEvent):
+                self._emit(job, action.reason, action.message, warning=action.type == WARNING)
+        deletions = [one for one in actions if isinstance(one, DeletePod | DeleteService | DeletePodGroup)]
+        creations = [one for one in actions if isinstance(one, CreatePod | CreatePodGroup | CreateService)]
+        requests = [self._delete(one) for one in deletions] + [self._create(job, one.manifest) for one in creations]
+        await self._execute_all(job, requests)
+        for action in actions:
+            if isinstance(action, DeleteJob):
+                path = _object_path(KINDS[job.kind].path, job.metadata)
+                await self._delete_uid(path, job.metadata, propagation="Background")
+                self.actions.add("DeleteJob")
+
+    async def delete_orphan(self, kind: str, metadata: Metadata) -> None:
+        """Delete an object of a deleted job, unless it has changed: it may have been orphaned on purpose."""
+        preconditions = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions}
+        try:
+            await self._client.request("DELETE", _object_path(self._path(kind), metadata), options)
+        except ApiError as error:
+            if not (error.is_missing or error.is_conflict):
+                raise
+
+    async def _execute_all(self, job: Job, requests: Sequence[Coroutine[Any, Any, Executed | None]]) -> None:
+        """All requests are tried before the first error is raised; one event covers all objects of a kind."""
+        results = await asyncio.gather(*requests, return_exceptions=True)
+        executed: dict[tuple[str, str], list[str]] = {}
+        for one in results:
+            if isinstance(one, Executed):
+                executed.setdefault((one.verb, one.kind), []).append(one.name)
+        for (verb, kind), names in executed.items():
+            self.actions.add(f"{verb}{kind}", number=len(names))
+            plural = "s" if len(names) > 1 else ""
+            self._emit(job, f"Successful{verb}{kind}", f"{verb}d {kind.lower()}{plural}: {', '.join(names)}")
+        errors = [one for one in results if isinstance(one, BaseException)]
+        for error in sorted(errors, key=lambda one: not isinstance(one, Rejected)):
+            raise error
+
+    async def _create(self, job: Job, manifest: Json) -> Executed | None:
+        kind, name = manifest["kind"], manifest["metadata"]["name"]
+        try:
+            await self._client.request("POST", _collection_path(manifest), manifest)
+        except ApiError as error:
+            if error.is_conflict:
+                await self._check_owner(job, manifest)
+                return None
+            self._emit(job, f"FailedCreate{kind}", f"Error creating {kind.lower()} {name}: {error}", warning=True)
+            if error.status == _UNPROCESSABLE and kind == "Pod":
+                raise Rejected(error.message) from error
+            raise Requeue(str(error)) from error
+        return Executed("Create", kind, name)
+
+    async def _check_owner(self, job: Job, manifest: Json) -> None:
+        kind, name = manifest["kind"], manifest["metadata"]["name"]
+        try:
+            found = await self._client.get(f"{_collection_path(manifest)}/{name}")
+        except ApiError as error:
+            raise Requeue(str(error)) from error
+        owners = found["metadata"].get("ownerReferences", [])
+        if not any(owner["uid"] == job.metadata.uid for owner in owners):
+            message = f"{kind} {name} exists and is not owned by this job"
+            self._emit(job, f"FailedCreate{kind}", message, warning=True)
+            raise Requeue(message)
+
+    async def _delete(self, action: DeletePod | DeleteService | DeletePodGroup) -> Executed | None:
+        match action:
+            case DeletePod(pod):
+                kind, metadata = "Pod", pod.metadata
+            case DeleteService(service):
+                kind, metadata = "Service", service.metadata
+            case DeletePodGroup(group):
+                kind, metadata = "PodGroup", group.metadata
+        deleted = await self._delete_uid(_object_path(self._path(kind), metadata), metadata)
+        return Executed("Delete", kind, metadata.name) if deleted else None
+
+    def _path(self, kind: str) -> str:
+        return {"Pod": PODS, "Service": SERVICES, "PodGroup": self._groups}[kind]
+
+    async def _delete_uid(self, path: str, metadata: Metadata, *, propagation: str = "") -> bool:
+        """False: it is gone already, or another object has its name."""
+        try:
+            await self._client.delete(path, uid=metadata.uid, propagation=propagation)
+        except ApiError as error:
+            if error.is_missing or error.is_conflict:
+                return False
+            raise
+        return True
+
+    def _emit(self, job: Job, reason: str, note: str, *, warning: bool = False) -> None:
+        about = Reference(API_VERSION, job.kind, job.metadata.namespace, job.metadata.name, job.metadata.uid)
+        by = f"{job.kind.lower()}-controller"
+        self._events.record(about, by=by, reason=reason, action="Reconciling", note=note, warning=warning)
+
+
+def _object_path(collection: str, metadata: Metadata, subresource: str = "") -> str:
+    root, plural = collection.rsplit("/", 1)
+    return f"{root}/namespaces/{metadata.namespace}/{plural}/{metadata.name}{subresource}"
+
+
+def _collection_path(manifest: Json) -> str:
+    version, plural = manifest["apiVersion"], _PLURALS[manifest["kind"]]
+    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    return f"{root}/namespaces/{manifest['metadata']['namespace']}/{plural}"
