@@ -1,3 +1,3 @@
-"""Muster: does your scheduler pass muster?"""
+"""Muster: conformance tests for GPU and batch scheduling on Kubernetes."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,4 +1,4 @@
-"""What can go wrong, sorted by who has to act: the user, the harness, or the scheduler under test.
+"""What can go wrong, by cause: the user, the harness, or the scheduler under test.
 
 The class decides the verdict and the exit code, so nothing else may be raised on purpose.
 """
@@ -10,27 +10,27 @@ EXIT_USAGE = 64
 
 
 class MusterError(Exception):
-    """One clear sentence: what was wrong, where, and what to do about it."""
+    """An error with a message for the user: what is wrong, where, and what to do."""
 
     exit_code = EXIT_HARNESS_BROKE
 
 
 class UsageError(MusterError):
-    """The user asked for something that does not exist or does not fit together."""
+    """Options or names that do not exist or do not fit together."""
 
     exit_code = EXIT_USAGE
 
 
 class HarnessError(MusterError):
-    """The harness, the cluster or the API got into trouble: the verdict is *error*, never failed or passed."""
+    """The harness, the cluster or the API failed: the verdict is *error*, never failed or passed."""
 
 
-class BehaviourViolated(AssertionError):
-    """The scheduler under test did not behave as the scenario promises. Its text is the failure story."""
+class ConformanceFailure(AssertionError):
+    """The scheduler under test did not behave as the scenario requires. Its text is the failure report."""
 
 
 class NotSupported(Exception):
-    """The subject does not claim the capability that a scenario asks for."""
+    """The scheduler does not claim the capability that a scenario needs."""
 
 
 class NotStaged(Exception):

@@ -1,7 +1,7 @@
-"""What a scenario waits for, told to whoever watches. The sending side; the watcher is muster/cli/live.py.
+"""Progress messages of a scenario, such as what it waits for; muster/runner/live_view.py receives them.
 
 Messages are datagrams on a Unix socket named by MUSTER_PROGRESS (a leading @ means Linux's abstract names: no file that
-could be left behind). Sending never blocks and never fails: a lost message costs a line on a screen, a stuck scenario
+could be left behind). Sending never blocks and never fails: a lost message costs a line on a screen, a blocked scenario
 costs a verdict.
 """
 
@@ -21,7 +21,7 @@ _waits: list[str] = []
 
 
 def send(event: str, **facts: object) -> None:
-    """Tell the watcher, if there is one, that something began or ended in this worker."""
+    """Send an event of this worker to the live view, if there is one."""
     address = os.environ.get(ENVIRONMENT_VARIABLE)
     if not address:
         return
@@ -32,7 +32,7 @@ def send(event: str, **facts: object) -> None:
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Say what is being waited for while the block runs: `with waiting('"urgent" to run'):`."""
+    """Show what is being waited for while the block runs: `with waiting('"urgent" to run'):`."""
     _waits.append(text)
     send("waits", text=text)
     try:
@@ -43,7 +43,7 @@ def waiting(text: str) -> Iterator[None]:
 
 
 def listener() -> tuple[socket.socket, str]:
-    """A bound socket for the watcher and the address to put into MUSTER_PROGRESS."""
+    """A bound socket for the live view, and the address to put into MUSTER_PROGRESS."""
     address = f"@muster-{os.getpid()}-{os.urandom(4).hex()}"
     receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     receiver.bind(_resolved(address))

@@ -1,8 +1,8 @@
 """The six verdicts, how they follow from what was raised, and what they add up to.
 
-The harness may never pass off its own trouble as the scheduler's: only BehaviourViolated is a failure. Everything else
-that was raised is an error, and an error in set-up or clean-up beats the verdict in between, because a verdict from a
-situation that was not the described one cannot be trusted.
+An error of the harness must never count as a failure of the scheduler: only ConformanceFailure is a failure. Everything
+else that was raised is an error, and an error in set-up or clean-up overrides the verdict in between, because a verdict
+from another situation than the described one cannot be trusted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from muster.errors import (
     EXIT_FAILED,
     EXIT_HARNESS_BROKE,
     EXIT_PASSED,
-    BehaviourViolated,
+    ConformanceFailure,
     MusterError,
     NotStaged,
     NotSupported,
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 
 _RAISED: dict[type[BaseException], Verdict] = {
-    BehaviourViolated: Verdict.FAILED,
+    ConformanceFailure: Verdict.FAILED,
     NotSupported: Verdict.NOT_SUPPORTED,
     NotStaged: Verdict.NOT_STAGED,
 }
@@ -72,12 +72,12 @@ def _leaves(raised: BaseException | None) -> Iterator[BaseException]:
         yield raised
 
 
-def sentence_of(raised: BaseException) -> str:
-    """What a person should read: our own errors are sentences already, a foreign one gets its type and its place."""
-    return "\n".join(_sentence_of_one(each) for each in _leaves(raised))
+def message_of(raised: BaseException) -> str:
+    """The message for the reader: Muster's own errors as they are, others with their type and source line."""
+    return "\n".join(_message_of_one(each) for each in _leaves(raised))
 
 
-def _sentence_of_one(raised: BaseException) -> str:
+def _message_of_one(raised: BaseException) -> str:
     if isinstance(raised, (MusterError, *_RAISED)):
         return str(raised)
     frames = traceback.extract_tb(raised.__traceback__)
@@ -91,21 +91,21 @@ def combined(phases: Iterable[Verdict]) -> Verdict:
     return max(phases, key=_WEIGHT.index, default=Verdict.PASSED)
 
 
-class Judged(Protocol):
-    """What counts towards the exit code."""
+class CountedResult(Protocol):
+    """A result, as far as the exit code needs it."""
 
     @property
     def verdict(self) -> Verdict: ...
     @property
     def level(self) -> str: ...
     @property
-    def judges_the_cluster(self) -> bool: ...
+    def tests_the_cluster(self) -> bool: ...
 
 
-def exit_code(results: Iterable[Judged], *, harness_broke: bool = False) -> int:
+def exit_code(results: Iterable[CountedResult], *, harness_broke: bool = False) -> int:
     """0 all claimed MUSTs passed, 1 one failed, 2 the harness broke (which beats 1)."""
     results = list(results)
     if harness_broke or any(result.verdict is Verdict.ERROR for result in results):
         return EXIT_HARNESS_BROKE
-    decisive = (r for r in results if r.level == "must" and not r.judges_the_cluster)
+    decisive = (r for r in results if r.level == "must" and not r.tests_the_cluster)
     return EXIT_FAILED if any(result.verdict is Verdict.FAILED for result in decisive) else EXIT_PASSED

@@ -1,7 +1,7 @@
-"""Who carries out the commands that a person types: Muster itself, or Arena's own command line in its place.
+"""The client that runs the commands of walk-throughs: Muster in this process, or Arena's own binary.
 
-Arena finds its charts in the directory of its user and its kubectl on PATH, and leaves a file in the temporary
-directory with every submission. So it gets a home of its own, in the cluster's directory, that goes with the cluster.
+Arena reads its charts from HOME and its kubectl from PATH, and leaves a file in the temporary directory with every
+submission. So it gets directories of its own inside the cluster's directory, which are deleted with the cluster.
 """
 
 from __future__ import annotations
@@ -11,76 +11,79 @@ import shlex
 import shutil
 import subprocess
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from muster import timeouts
+from muster.arena import commands
+from muster.arena.commands import CommandResult
+from muster.cluster.job_kinds import PYTORCH
 from muster.errors import HarnessError, NotSupported, UsageError
-from muster.subject.subjects import Workplace
+from muster.run_options import DEFAULT_CLIENT
 
-DEFAULT_CLIENT = "muster"
-_CHART = "arena-pytorchjob-"  # what the files of the chart are called in the cache, before their own names
-_AT_THE_TOP = ("Chart.yaml", "values.yaml")
+_CHART = "arena-pytorchjob-"  # prefix of the chart's files in the cache
+_CHART_FILES = ("Chart.yaml", "values.yaml")
 _TEMPLATES = ("_helpers.tpl", "configmap.yaml", "ingress.yaml", "pytorchjob.yaml", "service.yaml", "tensorboard.yaml")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a person reads, and the exit code."""
-
-    text: str
-    code: int
-
-
 class Client(ABC):
-    """A foreign command line that understands the words of `muster submit`, `get`, `list` and `top`."""
+    """A command line that understands `muster submit`, `get`, `list` and `top`."""
 
     name: ClassVar[str]
-    assets: ClassVar[tuple[str, ...]]
+    assets: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, workplace: Workplace) -> None:
-        self.workplace = workplace
+    def __init__(self, directory: Path, kubeconfig: Path, files: Mapping[str, Path]) -> None:
+        """`directory` is the cluster's, `files` are the paths of the client's assets."""
+        self.directory, self.kubeconfig, self.files = directory, kubeconfig, files
+
+    def install(self) -> None:  # noqa: B027 - a client may need no files
+        """Put the files in place that it needs."""
 
     @abstractmethod
-    def install(self) -> None:
-        """Whatever it needs on disk."""
-
-    @abstractmethod
-    def typed(self, command: str) -> Answer:
-        """A command that is written for `muster`, carried out by this one."""
+    def run(self, command: str) -> CommandResult:
+        """Run a command line that is written for `muster`."""
 
 
-class Arena(Client):
-    """Arena's own binary. Its log goes between its answers, as a person at a terminal would see it."""
+class MusterClient(Client):
+    """Muster's own commands, in this process."""
+
+    name: ClassVar[str] = DEFAULT_CLIENT
+
+    def run(self, command: str) -> CommandResult:
+        return commands.run(command, self.kubeconfig)
+
+
+class ArenaClient(Client):
+    """Arena's own binary. Its log is mixed with its output, as on a terminal."""
 
     name: ClassVar[str] = "arena"
     assets: ClassVar[tuple[str, ...]] = (
         "arena",
         "kubectl",
-        *(f"{_CHART}{name}" for name in (*_AT_THE_TOP, *_TEMPLATES)),
+        *(f"{_CHART}{name}" for name in (*_CHART_FILES, *_TEMPLATES)),
     )
     commands: ClassVar[tuple[str, ...]] = ("submit", "get", "list", "top", "delete")
-    trainers: ClassVar[tuple[str, ...]] = ("pytorch", "pytorchjob")  # what there are charts for
+    charts: ClassVar[tuple[str, ...]] = (PYTORCH.framework, PYTORCH.trainer)  # arguments of submit with a chart
 
     @property
     def home(self) -> Path:
-        return self.workplace.directory / self.name
+        return self.directory / self.name
 
     def install(self) -> None:
         chart = self.home / "charts" / "pytorchjob"
         for directory in (chart / "templates", self.home / "bin", self.home / "tmp"):
             directory.mkdir(parents=True, exist_ok=True)
-        for name in (*_AT_THE_TOP, *_TEMPLATES):
-            place = chart if name in _AT_THE_TOP else chart / "templates"
-            shutil.copyfile(self.workplace.assets[f"{_CHART}{name}"], place / name)
-        (self.home / "bin" / "arena-kubectl").symlink_to(self.workplace.assets["kubectl"])
+        for name in (*_CHART_FILES, *_TEMPLATES):
+            place = chart if name in _CHART_FILES else chart / "templates"
+            shutil.copyfile(self.files[f"{_CHART}{name}"], place / name)
+        (self.home / "bin" / "arena-kubectl").symlink_to(self.files["kubectl"])
 
-    def typed(self, command: str) -> Answer:
-        words = self.words(command)
+    def run(self, command: str) -> CommandResult:
+        arguments = self.arguments(command)
         try:
             done = subprocess.run(
-                [self.workplace.assets["arena"], *words],
+                [self.files["arena"], *arguments],
                 cwd=self.home,
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
@@ -90,32 +93,33 @@ class Arena(Client):
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise HarnessError(f"arena {' '.join(words)} does not come back") from None
-        return Answer(done.stdout.decode(errors="replace"), done.returncode)
+            raise HarnessError(f"arena {' '.join(arguments)} did not end within {timeouts.SETTING_UP:.0f} s") from None
+        return CommandResult(done.stdout.decode(errors="replace"), done.returncode)
 
-    def words(self, command: str) -> list[str]:
-        """The same words, where Arena has them: it was here first."""
-        _, *words = shlex.split(command.replace("\\\n", " "))
-        if words[0] not in self.commands:
-            raise NotSupported(f"Arena has no command {words[0]!r}")
-        if words[0] == "submit" and words[1] not in self.trainers:
-            raise NotSupported(f"Arena submits {words[1]} jobs in a version that no operator here carries out")
-        return words
+    def arguments(self, command: str) -> list[str]:
+        """The same arguments; NotSupported where Arena does not have the command."""
+        _, *arguments = shlex.split(command.replace("\\\n", " "))
+        if arguments[0] not in self.commands:
+            raise NotSupported(f"Arena has no command {arguments[0]!r}")
+        if arguments[0] == "submit" and arguments[1] not in self.charts:
+            raise NotSupported(f"Arena submits {arguments[1]} jobs in a version that no operator here reconciles")
+        return arguments
 
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join((str(self.home / "bin"), os.environ.get("PATH", os.defpath)))
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ARENA_", "KUBE"))}
-        own = {"HOME": str(self.home), "KUBECONFIG": str(self.workplace.admin), "TMPDIR": str(self.home / "tmp")}
+        own = {
+            "HOME": str(self.home),
+            "KUBECONFIG": str(self.kubeconfig),
+            "TMPDIR": str(self.home / "tmp"),
+        }
         return kept | own | {"PATH": path}
 
 
-_CLIENTS: dict[str, type[Client]] = {client.name: client for client in (Arena,)}
+_CLIENTS: dict[str, type[Client]] = {client.name: client for client in (MusterClient, ArenaClient)}
 
 
-def choose_client(name: str) -> type[Client] | None:
-    """None stands for Muster itself, which needs no other process."""
-    if name == DEFAULT_CLIENT:
-        return None
+def choose_client(name: str) -> type[Client]:
     if name not in _CLIENTS:
-        raise UsageError(f"unknown client {name!r}: choose from {', '.join((DEFAULT_CLIENT, *_CLIENTS))}")
+        raise UsageError(f"unknown --client {name!r}: choose from {', '.join(_CLIENTS)}")
     return _CLIENTS[name]

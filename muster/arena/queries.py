@@ -1,31 +1,87 @@
-"""From names to jobs: what the API server has, sorted into views."""
+"""Queries of the API server: which kinds of jobs it serves, and its jobs, nodes and events as the model sees them.
+
+A CRD may serve a kind in several versions of different shape: `v1` has a template per role, `v1alpha1` of MPIJob a
+single one. All versions show the same objects, so only the preferred one is requested.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
+from muster.arena.job_events import JobEvent, events_of_job
+from muster.arena.job_manifests import tensorboard_address, tensorboard_name
+from muster.arena.model import JOB_LABELS, RELEASE, TrainingJob, training_job
+from muster.arena.node_usage import NodeRow, node_rows
+from muster.arena.target import Target
 from muster.cluster.api import Api, ApiRefused
-from muster.cluster.resources import EVENT, NODE, POD
-from muster.errors import UsageError
-from muster.jobs.events import Happening, happenings
-from muster.jobs.kinds import KINDS, Served, discover, must_serve
-from muster.jobs.nodes import NodeRow, node_rows
-from muster.jobs.objects import SERVICE, is_of_job, look_up
-from muster.jobs.targets import Target
-from muster.jobs.tensorboards import tensorboard_address, tensorboard_name
-from muster.jobs.views import JOB_LABELS, RELEASE, TrainingJob, training_job
-
-Found = tuple[Served, dict[str, Any]]
+from muster.cluster.job_kinds import GROUP, JOB_KINDS, JobKind
+from muster.cluster.resources import EVENT, NODE, POD, SERVICE, Resource, job_resource
+from muster.errors import HarnessError, UsageError
 
 
-def find_object(target: Target, name: str, trainer: str | None) -> Found | None:
-    """The job of that name, or None; a UsageError when there are two and nobody said which."""
-    kinds = [kind for kind in KINDS if trainer in (None, kind.trainer)]
+@dataclass(frozen=True)
+class ServedKind:
+    """A kind of job in the preferred version that the cluster serves."""
+
+    kind: JobKind
+    resource: Resource
+
+    @property
+    def version(self) -> str:
+        return self.resource.api_version.partition("/")[2]
+
+
+Found = tuple[ServedKind, dict[str, Any]]
+
+
+def served_kinds(api: Api) -> list[ServedKind]:
+    """The kinds that the cluster serves, in the order of the table; maybe none."""
+    versions = sorted({version for kind in JOB_KINDS for version in kind.versions})
+    plurals = {version: _served_plurals(api, version) for version in versions}
+    return [
+        ServedKind(kind, job_resource(kind, version))
+        for kind in JOB_KINDS
+        for version in [next((v for v in kind.versions if kind.plural in plurals[v]), None)]
+        if version
+    ]
+
+
+def require_served(found: Sequence[ServedKind], *kinds: JobKind) -> list[ServedKind]:
+    """Those of `kinds` that are served; HarnessError if none is."""
+    served = [one for one in found if one.kind in kinds]
+    if not served:
+        names = " nor ".join(f"{kind.kind} ({GROUP}/{' or '.join(kind.versions)})" for kind in kinds)
+        raise HarnessError(f"the cluster does not serve {names}: install the operator of training jobs and its CRDs")
+    return served
+
+
+def look_up(api: Api, resource: Resource, name: str, namespace: str) -> dict[str, Any] | None:
+    """The object, or None if it does not exist."""
+    try:
+        return api.get(resource, name, namespace)
+    except ApiRefused as refusal:
+        if refusal.status == HTTPStatus.NOT_FOUND:
+            return None
+        raise
+
+
+def belongs_to_job(found: Mapping[str, Any], job: str) -> bool:
+    """By its label: another object may have the same name."""
+    labels: Mapping[str, str] = found["metadata"].get("labels") or {}
+    return labels.get(RELEASE) == job
+
+
+def find_job_object(target: Target, name: str, trainer: str | None) -> Found | None:
+    """The job of that name, or None; a UsageError if there are several and no type was given."""
+    kinds = [kind for kind in JOB_KINDS if trainer in (None, kind.trainer)]
     found = [
         (served, job)
-        for served in must_serve(discover(target.api), *kinds)
+        for served in require_served(served_kinds(target.api), *kinds)
         if (job := look_up(target.api, served.resource, name, target.namespace))
     ]
     if len(found) > 1:
@@ -35,7 +91,7 @@ def find_object(target: Target, name: str, trainer: str | None) -> Found | None:
 
 
 def find_job(target: Target, name: str, trainer: str | None) -> TrainingJob:
-    found = find_object(target, name, trainer)
+    found = find_job_object(target, name, trainer)
     if found is None:
         raise UsageError(no_such_job(target, name))
     served, job = found
@@ -43,13 +99,13 @@ def find_job(target: Target, name: str, trainer: str | None) -> TrainingJob:
 
 
 def no_such_job(target: Target, name: str) -> str:
-    return f"there is no training job {name!r} in namespace {target.namespace}: muster list -A shows those there are"
+    return f"there is no training job {name!r} in namespace {target.namespace}: muster list -A shows all jobs"
 
 
 def all_jobs(api: Api, namespace: str | None) -> list[TrainingJob]:
-    """Of one namespace, or of all."""
-    served = must_serve(discover(api), *KINDS)
-    pods = _by_job(api.list(POD, namespace)["items"])
+    """The jobs of one namespace, or of all."""
+    served = require_served(served_kinds(api), *JOB_KINDS)
+    pods = _index_by_job(api.list(POD, namespace)["items"])
     jobs = [(one.kind, job) for one in served for job in api.list(one.resource, namespace)["items"]]
     return [training_job(kind, job, _candidates(pods, job["metadata"])) for kind, job in jobs]
 
@@ -58,33 +114,27 @@ def all_nodes(api: Api) -> list[NodeRow]:
     return node_rows(api.list(NODE)["items"], api.list(POD)["items"])
 
 
-def events_of(target: Target, name: str, trainer: str | None) -> list[Happening]:
-    """Also when the job itself is gone: its events stay for an hour."""
-    found = find_object(target, name, trainer)
+def find_events(target: Target, name: str, trainer: str | None) -> list[JobEvent]:
+    """Also of a deleted job: its events are kept for an hour."""
+    found = find_job_object(target, name, trainer)
     if found is not None:
         return job_events(target, find_job(target, name, found[0].kind.trainer))
-    gone = happenings(name, target.api.list(EVENT, target.namespace)["items"], pods=_names(target))
-    if not gone:
+    events = events_of_job(name, target.api.list(EVENT, target.namespace)["items"], pods=_pod_names(target))
+    if not events:
         raise UsageError(no_such_job(target, name))
-    return gone
+    return events
 
 
-def job_events(target: Target, job: TrainingJob) -> list[Happening]:
+def job_events(target: Target, job: TrainingJob) -> list[JobEvent]:
     events = target.api.list(EVENT, target.namespace)["items"]
     members = [one.name for one in job.instances]
-    return happenings(job.name, events, since=job.created, members=members, pods=_names(target))
-
-
-def _names(target: Target) -> dict[str, str]:
-    """Who is behind a UID: schedulers name a preemptor by nothing else."""
-    pods = target.api.list(POD, target.namespace)["items"]
-    return {pod["metadata"]["uid"]: pod["metadata"]["name"] for pod in pods}
+    return events_of_job(job.name, events, since=job.created, members=members, pods=_pod_names(target))
 
 
 def tensorboard_of(target: Target, job: TrainingJob) -> str | None:
-    """Its address; None when the job has none, or when we may not see the nodes that lead to it."""
+    """Its address; None if the job has none, or if the user may not list nodes."""
     service = look_up(target.api, SERVICE, tensorboard_name(job.name), target.namespace)
-    if service is None or not is_of_job(service, job.name):
+    if service is None or not belongs_to_job(service, job.name):
         return None
     try:
         return tensorboard_address(service, target.api.list(NODE)["items"])
@@ -92,8 +142,24 @@ def tensorboard_of(target: Target, job: TrainingJob) -> str | None:
         return None
 
 
-def _by_job(pods: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Every pod under the UIDs and names it might be looked for by: a thousand jobs must not each look at all pods."""
+def _served_plurals(api: Api, version: str) -> set[str]:
+    try:
+        answer = json.loads(api.read(f"/apis/{GROUP}/{version}"))
+    except ApiRefused as refusal:
+        if refusal.status == HTTPStatus.NOT_FOUND:
+            return set()
+        raise
+    return {resource["name"] for resource in answer["resources"]}
+
+
+def _pod_names(target: Target) -> dict[str, str]:
+    """Pod names by UID: schedulers identify a preemptor by its UID only."""
+    pods = target.api.list(POD, target.namespace)["items"]
+    return {pod["metadata"]["uid"]: pod["metadata"]["name"] for pod in pods}
+
+
+def _index_by_job(pods: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Pods by the UIDs and names of their possible jobs, so that a thousand jobs do not each scan all pods."""
     index: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for pod in pods:
         meta = pod["metadata"]

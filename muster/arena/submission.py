@@ -1,29 +1,37 @@
-"""Submitting: all checks first, then one object after the other, and back again if one of them is refused.
+"""Submitting and deleting jobs: all or nothing.
 
-Whatever can be known to fail fails before anything is created. What is undone is only what this submission created:
-an object that was there before is somebody's.
+Whatever can be known to fail fails before an object is created or deleted. A submission that is rejected half-way
+deletes only the objects that it created itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 
+from muster.arena.job_manifests import Manifest, Submission, manifests, reference, tensorboard_name
+from muster.arena.queries import (
+    ServedKind,
+    belongs_to_job,
+    find_job_object,
+    look_up,
+    no_such_job,
+    require_served,
+    served_kinds,
+)
+from muster.arena.target import Target
 from muster.cluster.api import Api, ApiRefused
-from muster.cluster.resources import NAMESPACE, PRIORITY_CLASS, Resource
+from muster.cluster.job_kinds import JOB_KINDS
+from muster.cluster.resources import CONFIG_MAP, DEPLOYMENT, NAMESPACE, PRIORITY_CLASS, SERVICE, Resource
 from muster.errors import HarnessError, MusterError, UsageError
-from muster.jobs.kinds import Served, discover, must_serve
-from muster.jobs.manifests import Manifest, manifests, reference
-from muster.jobs.objects import CONFIG_MAP, DEPLOYMENT, SERVICE, look_up
-from muster.jobs.requests import Submission
 
 _HELPERS = {one.kind: one for one in (CONFIG_MAP, SERVICE, DEPLOYMENT)}
 
 
 def prepare(api: Api, wanted: Submission) -> list[Manifest]:
-    """The manifests, once everything speaks for their success."""
-    found = discover(api)
-    prepared = manifests(wanted, must_serve(found, wanted.kind)[0])
+    """The manifests, after all checks that need no write."""
+    found = served_kinds(api)
+    prepared = manifests(wanted, require_served(found, wanted.kind)[0].resource)
     namespace = wanted.namespace
     if not _exists(api, NAMESPACE, namespace):
         raise UsageError(f"there is no namespace {namespace!r}: create it with kubectl create namespace {namespace}")
@@ -37,28 +45,40 @@ def prepare(api: Api, wanted: Submission) -> list[Manifest]:
         _check_name(api, wanted, other)
     for helper in prepared[:-1]:
         if look_up(api, _resource(helper), helper["metadata"]["name"], namespace):
-            raise _in_the_way(helper)
+            raise _exists_already(helper)
     return prepared
 
 
 def submit(api: Api, prepared: Sequence[Manifest]) -> list[str]:
-    """Create all of them, or none; returns what they are called."""
+    """Create all objects, or none; returns their references."""
     created: list[Manifest] = []
     try:
         for manifest in prepared:
             answer = _create(api, manifest)
             created.append(manifest)
         _adopt(api, prepared, answer)
-    except BaseException as trouble:
+    except BaseException as error:
         left = _undo(api, created)
-        if left and isinstance(trouble, MusterError):
-            raise HarnessError(f"{trouble}; it left {', '.join(left)} behind, which could not be removed") from None
+        if left and isinstance(error, MusterError):
+            raise HarnessError(f"{error}; {', '.join(left)} could not be deleted again") from None
         raise
     return [reference(manifest) for manifest in prepared]
 
 
+def delete_jobs(target: Target, names: Sequence[str], trainer: str | None, report: Callable[[str], None]) -> None:
+    """Delete all of them, or none if one does not exist."""
+    objects = {name: _objects_of(target, name, trainer) for name in dict.fromkeys(names)}
+    for name, found in objects.items():
+        if not found:
+            raise UsageError(f"{no_such_job(target, name)}; nothing was deleted")
+    for name, found in objects.items():
+        for resource, object_name in found:
+            target.api.delete(resource, object_name, target.namespace)
+        report(f"The training job {name} has been deleted successfully")
+
+
 def _exists(api: Api, resource: Resource, name: str) -> bool:
-    """What is not ours to see counts as there: the cluster will say if it is not."""
+    """What the user may not read counts as existing: the API server rejects the job if it does not."""
     try:
         api.get(resource, name)
     except ApiRefused as refusal:
@@ -68,19 +88,19 @@ def _exists(api: Api, resource: Resource, name: str) -> bool:
     return True
 
 
-def _check_name(api: Api, wanted: Submission, served: Served) -> None:
-    """Of either kind: the pods of both would have the same names."""
+def _check_name(api: Api, wanted: Submission, served: ServedKind) -> None:
+    """Of any kind: pods of two jobs of the same name would have the same names."""
     if look_up(api, served.resource, wanted.name, wanted.namespace):
         raise UsageError(
             f"{served.kind.trainer} {wanted.name!r} exists already in namespace {wanted.namespace}: "
-            f"choose another name, or remove it with muster delete {wanted.name} -n {wanted.namespace}"
+            f"choose another name, or delete it with muster delete {wanted.name} -n {wanted.namespace}"
         )
 
 
-def _in_the_way(manifest: Manifest) -> UsageError:
+def _exists_already(manifest: Manifest) -> UsageError:
     return UsageError(
         f"{reference(manifest)} exists already in namespace {manifest['metadata']['namespace']}: "
-        "choose another name, or remove it if nobody needs it"
+        "choose another name, or delete it if it is not needed"
     )
 
 
@@ -90,16 +110,16 @@ def _create(api: Api, manifest: Manifest) -> Manifest:
         answer = api.post(resource.path(meta["namespace"]), manifest)
     except ApiRefused as refusal:
         if refusal.reason == "AlreadyExists":
-            raise _in_the_way(manifest) from None
+            raise _exists_already(manifest) from None
         raise HarnessError(
-            f"the API server refuses {reference(manifest)}: {refusal.message}; nothing of the job was kept"
+            f"the API server rejects {reference(manifest)}: {refusal.message}; no object of the job was kept"
         ) from None
-    # An answer that was lost on its way leaves us without the object; it is there all the same.
+    # If the response was lost, the object exists all the same.
     return answer or api.get(resource, meta["name"], meta["namespace"])
 
 
 def _adopt(api: Api, prepared: Sequence[Manifest], job: Manifest) -> None:
-    """Whoever deletes the job, with whatever tool, deletes the rest."""
+    """Make the job the owner of the other objects: deleting it with any tool deletes them."""
     owner = {"apiVersion": job["apiVersion"], "kind": job["kind"]}
     owner |= {"name": job["metadata"]["name"], "uid": job["metadata"]["uid"]}
     for manifest in prepared[:-1]:
@@ -123,3 +143,19 @@ def _resource(manifest: Manifest) -> Resource:
     if known:
         return known
     return Resource(manifest["apiVersion"], manifest["kind"], f"{manifest['kind'].lower()}s")
+
+
+def _objects_of(target: Target, name: str, trainer: str | None) -> list[tuple[Resource, str]]:
+    """The job first, then the objects created with it, even if the job itself is gone."""
+    found = find_job_object(target, name, trainer)
+    job = [] if found is None else [(found[0].resource, name)]
+    kinds = [kind for kind in JOB_KINDS if trainer in (None, kind.trainer)]
+    helpers = [(CONFIG_MAP, f"{name}-{kind.trainer}") for kind in kinds]
+    helpers += [(SERVICE, tensorboard_name(name)), (DEPLOYMENT, tensorboard_name(name))]
+    owned = [
+        (resource, helper)
+        for resource, helper in helpers
+        if (found_helper := look_up(target.api, resource, helper, target.namespace))
+        and belongs_to_job(found_helper, name)
+    ]
+    return [*job, *owned]

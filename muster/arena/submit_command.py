@@ -1,4 +1,4 @@
-"""`muster submit pytorch|mpi`: a training job, as Arena would submit it."""
+"""`muster submit KIND`: submit a training job, with Arena's options."""
 
 from __future__ import annotations
 
@@ -6,118 +6,121 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from muster.arena import argument_types, target
+from muster.cluster.job_kinds import JOB_KINDS, JobKind
+from muster.command_line import print_line
 from muster.errors import EXIT_PASSED, UsageError
-from muster.jobs import targets, words
 
 if TYPE_CHECKING:
-    from muster.jobs.requests import Submission
-
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+    from muster.arena.job_manifests import Submission
+    from muster.command_line import Subparsers
 
 _LOGDIR = "/training_logs"
-_COUNTED = {
-    "pytorch": "pods, the master included (default: 1)",
-    "mpi": "workers; a launcher without GPUs comes on top (default: 1)",
-}
-_VERSIONS = {
-    "pytorch": "a PyTorchJob (kubeflow.org/v1)",
-    "mpi": "an MPIJob (kubeflow.org/v1alpha1 as Arena does, or v1 where the cluster serves only that)",
-}
 
 
 def add(subparsers: Subparsers) -> None:
-    """Register the sub-command and one below it for each kind of job."""
+    """Register the command, and a sub-command for each kind of job."""
     parser = subparsers.add_parser(
         "submit",
         help="submit a training job",
         description="Submit a training job to a cluster that serves the kinds of kubeflow.org.",
     )
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
-    for word in ("pytorch", "mpi"):
+    for kind in JOB_KINDS:
         one = kinds.add_parser(
-            word,
-            aliases=[f"{word}job"],
-            help=f"submit {_VERSIONS[word]}",
-            description=f"Submit {_VERSIONS[word]}. The command comes last, in quotes.",
+            kind.framework,
+            aliases=[kind.trainer],
+            help=f"submit {kind.description}",
+            description=f"Submit {kind.description}. The command comes last, in quotes.",
         )
-        _add_options(one, word)
-        one.set_defaults(run=submit, word=word, parser=one)
+        _add_options(one, kind)
+        one.set_defaults(run=_submit, job_kind=kind, parser=one)
 
 
-def submit(args: argparse.Namespace) -> int:
-    """What was created goes to standard output, as does the dry run's YAML."""
-    from muster.cli.preflight import check_kubeconfig
-    from muster.jobs import submissions
-    from muster.jobs.documents import manifests_document
+def _submit(args: argparse.Namespace) -> int:
+    """The created objects are printed to standard output, as are the manifests of a dry run."""
+    from muster.arena.output import manifests_yaml
+    from muster.arena.submission import prepare, submit
 
     _check(args)
-    target = targets.reach(args, check_kubeconfig)
-    wanted = _submission(args, target.namespace)
-    prepared = submissions.prepare(target.api, wanted)
+    cluster = target.connect(args)
+    wanted = _submission(args, cluster.namespace)
+    prepared = prepare(cluster.api, wanted)
     if args.dry_run:
-        sys.stdout.write(manifests_document(prepared))
+        sys.stdout.write(manifests_yaml(prepared))
         return EXIT_PASSED
     sys.stderr.write(f"submitting a {prepared[-1]['apiVersion']} {wanted.kind.kind}\n")
-    for created in submissions.submit(target.api, prepared):
-        _say(f"{created} created")
-    look = f"muster get {wanted.name} --type {wanted.kind.trainer} -n {wanted.namespace}"
-    _say(f"The Job {wanted.name} has been submitted successfully")
-    _say(f"You can run `{look}` to check the job status")
+    for created in submit(cluster.api, prepared):
+        print_line(f"{created} created")
+    command = f"muster get {wanted.name} --type {wanted.kind.trainer} -n {wanted.namespace}"
+    print_line(f"The Job {wanted.name} has been submitted successfully")
+    print_line(f"You can run `{command}` to check the job status")
     return EXIT_PASSED
 
 
-def _add_options(parser: argparse.ArgumentParser, word: str) -> None:
+def _add_options(parser: argparse.ArgumentParser, kind: JobKind) -> None:
     add = parser.add_argument
-    add("--name", type=words.job_name, required=True, help="the name of the job")
+    add("--name", type=argument_types.job_name, required=True, help="the name of the job")
     add("--image", required=True, help="the image of its containers")
-    add("--gpus", type=words.count, default=0, metavar="N", help="GPUs of each pod that trains (default: 0)")
-    add("--workers", type=words.at_least_one, default=1, metavar="N", help=_COUNTED[word])
-    add("--cpu", type=words.quantity, metavar="QUANTITY", help="CPUs of each pod that trains")
-    add("--memory", type=words.quantity, metavar="QUANTITY", help="memory of each pod that trains")
+    add("--gpus", type=argument_types.count, default=0, metavar="N", help="GPUs of each pod that trains (default: 0)")
+    add("--workers", type=argument_types.at_least_one, default=1, metavar="N", help=kind.workers_help)
+    add("--cpu", type=argument_types.quantity, metavar="QUANTITY", help="CPUs of each pod that trains")
+    add("--memory", type=argument_types.quantity, metavar="QUANTITY", help="memory of each pod that trains")
     add("-p", "--priority", metavar="CLASS", help="a PriorityClass")
-    add("--queue", metavar="NAME", help="the queue that it waits in")
-    add("--gang", action="store_true", help="start all its pods together, or none")
-    add("--scheduler-name", metavar="NAME", help="the scheduler that places its pods")
+    add("--queue", metavar="NAME", help="its queue")
+    add("--gang", action="store_true", help="gang scheduling: start all its pods or none")
+    add("--scheduler-name", metavar="NAME", help="schedulerName of its pods")
     add(
-        "--toleration", type=words.toleration, action="append", default=[], metavar="TAINT", dest="tolerations",
+        "--toleration", type=argument_types.toleration, action="append", default=[], metavar="TAINT",
+        dest="tolerations",
         help="KEY, KEY=VALUE:EFFECT or all; may be repeated",
     )  # fmt: skip
-    for option, kind, help_ in (
-        ("--selector", words.selector, "KEY=VALUE, a label that its nodes have; may be repeated"),
-        ("--label", words.label, "KEY=VALUE, on the job and its pods; may be repeated"),
-        ("--annotation", words.annotation, "KEY=VALUE, on the job and its pods; may be repeated"),
-        ("--env", words.variable, "NAME=VALUE, in its containers; may be repeated"),
+    for option, type_, help_ in (
+        ("--selector", argument_types.selector, "KEY=VALUE, a label that its nodes have; may be repeated"),
+        ("--label", argument_types.label, "KEY=VALUE, on the job and its pods; may be repeated"),
+        ("--annotation", argument_types.annotation, "KEY=VALUE, on the job and its pods; may be repeated"),
+        ("--env", argument_types.variable, "NAME=VALUE, in its containers; may be repeated"),
     ):
-        add(option, type=kind, action="append", default=[], metavar="PAIR", help=help_)
+        add(option, type=type_, action="append", default=[], metavar="PAIR", help=help_)
     add("--sync-mode", choices=("git",), help="fetch the code before the training starts")
     add("--sync-source", metavar="ADDRESS", help="the repository, which appears under /root/code")
-    add("--tensorboard", action="store_true", help="a tensorboard beside it")
-    add("--logdir", metavar="PATH", help=f"where the tensorboard finds the logs (default: {_LOGDIR})")
-    add("--retry", type=words.count, default=0, metavar="N", help="start lost pods again, N times (default: 0)")
+    add("--tensorboard", action="store_true", help="create a tensorboard for it")
+    add("--logdir", metavar="PATH", help=f"where the tensorboard reads the logs (default: {_LOGDIR})")
+    add(
+        "--retry",
+        type=argument_types.count,
+        default=0,
+        metavar="N",
+        help="replace up to N failed pods (default: 0)",
+    )
     add(
         "--clean-task-policy", choices=("None", "Running", "All"), default="None",
-        help="which pods are removed when the job ends (default: None)",
+        help="which pods are deleted when the job finishes (default: None)",
     )  # fmt: skip
-    add("--running-timeout", type=words.timeout, metavar="TIME", help="end it after 90s, 30m or 2h30m")
+    add(
+        "--running-timeout",
+        type=argument_types.timeout,
+        metavar="TIME",
+        help="fail it after 90s, 30m or 2h30m",
+    )
     add("--dry-run", action="store_true", help="check everything, print the manifests, create nothing")
-    targets.add_options(parser)
+    target.add_options(parser)
     add("training", nargs="*", metavar="COMMAND", help="what to run; without quotes, put -- before it")
 
 
 def _check(args: argparse.Namespace) -> None:
-    """What does not fit together, before a cluster is asked for anything."""
+    """Check combinations of options before any request is sent to a cluster."""
     if args.sync_source and not args.sync_mode:
         raise UsageError("--sync-source needs --sync-mode git")
     if args.sync_mode and not args.sync_source:
         raise UsageError("--sync-mode needs --sync-source with the address of the repository")
     if args.logdir and not args.tensorboard:
-        raise UsageError("--logdir is for the tensorboard: add --tensorboard, or leave it out")
+        raise UsageError("--logdir needs --tensorboard")
     _submission(args, "default")
 
 
 def _submission(args: argparse.Namespace, namespace: str) -> Submission:
-    from muster.jobs.kinds import KINDS
-    from muster.jobs.requests import Submission
+    from muster.arena.job_manifests import Submission
 
     same: dict[str, Any] = {
         name: getattr(args, name)
@@ -127,7 +130,7 @@ def _submission(args: argparse.Namespace, namespace: str) -> Submission:
         )
     }  # fmt: skip
     return Submission(
-        kind=next(kind for kind in KINDS if kind.word == args.word),
+        kind=args.job_kind,
         namespace=namespace,
         command=" ".join(args.training),
         selector=dict(args.selector),
@@ -137,8 +140,3 @@ def _submission(args: argparse.Namespace, namespace: str) -> Submission:
         logdir=args.logdir or _LOGDIR,
         **same,
     )
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()

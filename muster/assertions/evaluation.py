@@ -1,7 +1,8 @@
-"""Waiting for an answer. History first, then the condition variable: no polling, no sleep.
+"""Evaluation of questions: wait for an answer, prove that it stays, check the invariants, raise the failure report.
 
-The order of suspicion when an answer does not come: a dead component, a gap in the recording, a scheduler that is
-not live (all three are errors of the harness or the cluster), and only then the scheduler's behaviour.
+The history is asked first, then the condition variable is waited on: no polling, no sleep. When an answer does not
+come, causes are ruled out in this order: a dead component, a gap in the recording, a scheduler that is not live (all
+three are errors of the harness or the cluster), and only then it is a failure of the scheduler.
 """
 
 from __future__ import annotations
@@ -11,51 +12,50 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from muster import timeouts
-from muster.chronicle.history import History
-from muster.chronicle.invariants import AT_EVERY_THEN, AT_THE_END, Invariant
-from muster.chronicle.questions import Answer, Question, Verdict
-from muster.chronicle.records import Moment
-from muster.chronicle.stories import tell
-from muster.errors import BehaviourViolated, HarnessError
+from muster.assertions.failure_report import failure_report
+from muster.assertions.invariants import AT_EVERY_THEN, AT_THE_END, Invariant
+from muster.errors import ConformanceFailure, HarnessError
 from muster.progress import waiting
+from muster.recording.history import History
+from muster.recording.questions import Answer, Outcome, Question
+from muster.recording.records import Moment
 
-_HEALTH_EVERY = 0.5  # seconds; a dead process does not notify a condition variable
+_HEALTH_CHECK_EVERY = 0.5  # seconds; a dead process does not notify a condition variable
 
 
 @dataclass
-class Chronicle:
-    """The history of one scenario, and how to ask it."""
+class Recording:
+    """The history of one scenario, and how to evaluate questions on it."""
 
     history: History
-    guard: Callable[[], None]  # raises HarnessError when a component or the scheduler is dead
-    prove_live: Callable[[], Moment]  # binds a canary; raises HarnessError when the scheduler does not
+    check_health: Callable[[], None]  # raises HarnessError when a component or the scheduler is dead
+    prove_live: Callable[[], Moment]  # waits for a probe pod to be bound; raises HarnessError when it is not
     longest_backoff: float  # seconds after which the scheduler has tried every pod again
     reproduce: str = ""
 
     def must(self, question: Question, *, within: float | None = None) -> Answer:
-        """The question is answered yes in time, and no invariant is broken by then."""
+        """The question becomes true in time, and no invariant is violated by then."""
         answer = self.wait(question, within=timeouts.BEHAVIOUR if within is None else within)
-        if answer.verdict is Verdict.OPEN:
+        if answer.outcome is Outcome.PENDING:
             self.prove_live()
             with self.history.changed:
                 answer = question.ask(self.history)
-        if answer.verdict is not Verdict.YES:
-            raise self._violated(question, answer)
-        self.hold(AT_EVERY_THEN)
+        if answer.outcome is not Outcome.TRUE:
+            raise self._failure(question, answer)
+        self.check_invariants(AT_EVERY_THEN)
         return answer
 
-    def staged(self, question: Question) -> None:
-        """The same in a Given: what does not come about is trouble in setting up, not misbehaviour."""
+    def set_up(self, question: Question) -> None:
+        """The same for a Given: what does not become true is an error of the set-up, not a failure of the scheduler."""
         answer = self.wait(question, within=timeouts.SETTING_UP)
-        if answer.verdict is not Verdict.YES:
-            story = self._violated(question, answer)
-            raise HarnessError(f"the situation could not be set up\n{story}")
+        if answer.outcome is not Outcome.TRUE:
+            raise HarnessError(f"the situation could not be set up\n{self._failure(question, answer)}")
 
     def stays(self, question: Question) -> None:
-        """It holds, and goes on to hold until the scheduler has had every chance to break it.
+        """It is true, and stays true until the scheduler has had every chance to change it.
 
-        Quiet is proven, not slept: counted from the last change of any pod or node, the scheduler's longest back-off
-        has passed, so that it has tried every waiting pod again, and a canary before and after shows that it was live.
+        This is proven, not slept: counted from the last change of any pod or node, the scheduler's longest back-off has
+        passed, so that it has tried every pending pod again, and a probe pod before and after shows that it was live.
         """
         self.must(question)
         self.prove_live()
@@ -63,66 +63,66 @@ class Chronicle:
         self.prove_live()
         self.must(question)
 
-    def hold(self, invariants: tuple[Invariant, ...]) -> None:
-        broken = self._broken(invariants)
-        if broken:
-            self.prove_live()  # the canary's record comes after all others: now nothing is missing from the history
-            broken = self._broken(invariants)
-        if broken:
+    def check_invariants(self, invariants: tuple[Invariant, ...]) -> None:
+        violations = self._violations(invariants)
+        if violations:
+            self.prove_live()  # the probe's record comes after all others: now nothing is missing from the history
+            violations = self._violations(invariants)
+        if violations:
             with self.history.changed:
-                story = tell(
+                report = failure_report(
                     self.history,
                     wanted="the invariants hold at every moment",
-                    seen="; ".join(broken),
+                    seen="; ".join(violations),
                     reproduce=self.reproduce,
                 )
-            raise BehaviourViolated(story)
+            raise ConformanceFailure(report)
 
     def close(self) -> None:
-        """The last word of a scenario: everything alive, nothing unseen, no invariant broken."""
-        self._trustworthy()
-        self.hold(AT_THE_END)
+        """The last check of a scenario: all components alive, no gap in the recording, no invariant violated."""
+        self._check_recording()
+        self.check_invariants(AT_THE_END)
 
     def wait(self, question: Question, *, within: float) -> Answer:
-        """The first answer that is not open, or the open one when the time is up."""
+        """The first answer that is not pending, or the pending one when the time is up."""
         deadline = time.monotonic() + within
         with waiting(question.wanted), self.history.changed:
             while True:
-                self._trustworthy()
+                self._check_recording()
                 answer = question.ask(self.history)
                 left = deadline - time.monotonic()
-                if answer.verdict is not Verdict.OPEN or left <= 0:
+                if answer.outcome is not Outcome.PENDING or left <= 0:
                     return answer
-                self.history.changed.wait(min(left, _HEALTH_EVERY))
+                self.history.changed.wait(min(left, _HEALTH_CHECK_EVERY))
 
     def _watch_through_quiet(self, question: Question) -> None:
         needed = max(timeouts.QUIET_MINIMUM, self.longest_backoff)
         deadline = time.monotonic() + needed + timeouts.BEHAVIOUR
         with waiting(f"that it stays so: {question.wanted}"), self.history.changed:
-            while (left := self.history.last_stir + needed - time.monotonic()) > 0:
-                self._trustworthy()
+            while (left := self.history.last_activity + needed - time.monotonic()) > 0:
+                self._check_recording()
                 answer = question.ask(self.history)
-                if answer.verdict is not Verdict.YES:
-                    raise self._violated(question, answer)
+                if answer.outcome is not Outcome.TRUE:
+                    raise self._failure(question, answer)
                 if time.monotonic() > deadline:
-                    raise self._violated(
-                        question, Answer(Verdict.NO, "pods come and go without end: it does not settle")
+                    raise self._failure(
+                        question, Answer(Outcome.FALSE, "pods are created and deleted without end: it does not settle")
                     )
-                self.history.changed.wait(min(left, _HEALTH_EVERY))
+                self.history.changed.wait(min(left, _HEALTH_CHECK_EVERY))
 
-    def _broken(self, invariants: tuple[Invariant, ...]) -> list[str]:
+    def _violations(self, invariants: tuple[Invariant, ...]) -> list[str]:
         with self.history.changed:
-            return [sentence for invariant in invariants for sentence in invariant(self.history)]
+            return [message for invariant in invariants for message in invariant(self.history)]
 
-    def _trustworthy(self) -> None:
-        self.guard()
+    def _check_recording(self) -> None:
+        self.check_health()
         if self.history.gaps:
             kinds = ", ".join(sorted(set(self.history.gaps)))
             raise HarnessError(f"the recording has a gap ({kinds}): what happened meanwhile is unknown; run it again")
 
-    def _violated(self, question: Question, answer: Answer) -> BehaviourViolated:
+    def _failure(self, question: Question, answer: Answer) -> ConformanceFailure:
         with self.history.changed:
-            story = tell(
+            report = failure_report(
                 self.history,
                 wanted=question.wanted,
                 seen=answer.seen,
@@ -130,4 +130,4 @@ class Chronicle:
                 about=question.about,
                 reproduce=self.reproduce,
             )
-        return BehaviourViolated(story)
+        return ConformanceFailure(report)

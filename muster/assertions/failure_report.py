@@ -1,74 +1,71 @@
-"""A failure, told so that a person who was not there understands it: wanted, seen, nearest, who blocks it.
+"""The failure report: what was wanted, what was seen, what came nearest, and what is free on each node.
 
-The tables are cut at a handful of rows: a story is read, not searched. The whole history is in the results.
+Written for a reader who did not watch the run. The tables are cut at a handful of rows: the whole history is in the
+results.
 """
 
 from __future__ import annotations
 
-from muster.chronicle.facts import describe_life
-from muster.chronicle.history import History
-from muster.chronicle.lifelines import ROLE_LABEL, NodeLife, PodLife
-from muster.chronicle.preemptions import free_on
-from muster.chronicle.quantities import GPU, readable
+from muster.assertions.allocation import free_resources
+from muster.assertions.pods import describe_pod
+from muster.recording.history import History
+from muster.recording.pod_history import NodeHistory, PodHistory
+from muster.recording.quantities import GPU, readable
 
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 _LABEL_WIDTH = 9
 
 
-def tell(
+def failure_report(
     history: History, *, wanted: str, seen: str, nearest: str = "", about: tuple[str, ...] = (), reproduce: str = ""
 ) -> str:
-    """The whole story as text."""
+    """The whole report as text."""
     lines = [_line("wanted", wanted), _line("seen", seen)]
     if nearest:
         lines.append(_line("nearest", nearest))
-    concerned = [life for name in about if (life := history.pod(name))] or _waiting(history)
-    told = [f"{life.name} {describe_life(history, life)}" for life in concerned]
-    lines += [_line("pod", sentence) for sentence in told if sentence != nearest]
-    lines += _indent("nodes", node_table(history, concerned))
+    pods = history.pods_named(about) or _pending(history)
+    states = [f"{pod.name} {describe_pod(history, pod)}" for pod in pods]
+    lines += [_line("pod", state) for state in states if state != nearest]
+    lines += _indent("nodes", node_table(history, pods))
     if reproduce:
         lines.append(_line("repeat", reproduce))
     return "\n".join(lines)
 
 
-def _waiting(history: History) -> list[PodLife]:
-    return [life for life in history.pods if not life.bound and not life.deleting]
+def _pending(history: History) -> list[PodHistory]:
+    return [pod for pod in history.pods if not pod.bound and not pod.deleting]
 
 
-def node_table(history: History, concerned: list[PodLife]) -> list[str]:
-    """Free against asked, node by node, and who sits there."""
-    waiting = [life for life in _waiting(history) if life in concerned]
-    resources = _interesting(history, concerned)
-    rows = [["node", *(f"{_short(name)} free/all" for name in resources), "taints", "held by"]]
-    nodes = [life for life in history.nodes.values() if life.gone is None and not _is_canary_node(life)]
-    rows += [_row(history, life, resources) for life in nodes[:_MOST_ROWS]]
-    for life in waiting:
-        asks = [readable(life.asks.get(name, 0)) for name in resources]
-        rows.append([f"{life.name} asks", *asks, "", f"priority {life.priority}"])
+def node_table(history: History, pods: list[PodHistory]) -> list[str]:
+    """Free and allocatable resources of each node with its pods, and below them what pending pods request."""
+    pending = [pod for pod in _pending(history) if pod in pods]
+    resources = _requested_resources(pods)
+    rows = [["node", *(f"{_short(name)} free/total" for name in resources), "taints", "pods (priority)"]]
+    nodes = [node for node in history.nodes.values() if node.gone is None and not node.is_probe]
+    rows += [_node_row(history, node, resources) for node in nodes[:_MAX_ROWS]]
+    for pod in pending:
+        requests = [readable(pod.requests.get(name, 0)) for name in resources]
+        rows.append([f"{pod.name} requests", *requests, "", f"priority {pod.priority}"])
     table = _aligned(rows)
-    if len(nodes) > _MOST_ROWS:
-        table.append(f"… and {len(nodes) - _MOST_ROWS} more nodes")
+    if len(nodes) > _MAX_ROWS:
+        table.append(f"… and {len(nodes) - _MAX_ROWS} more nodes")
     return table
 
 
-def _interesting(history: History, concerned: list[PodLife]) -> list[str]:
-    asked = {name for life in concerned for name, amount in life.asks.items() if amount and name != "pods"}
-    return sorted(asked or {GPU})
+def _requested_resources(pods: list[PodHistory]) -> list[str]:
+    requested = {name for pod in pods for name, amount in pod.requests.items() if amount and name != "pods"}
+    return sorted(requested or {GPU})
 
 
-def _row(history: History, life: NodeLife, resources: list[str]) -> list[str]:
-    offers, free = life.offers_at(history.now), free_on(history, life.name, history.now)
-    room = [f"{readable(free.get(name, 0))}/{readable(offers.get(name, 0))}" for name in resources]
-    taints = " ".join(f"{taint.key}:{taint.effect}" for taint in life.node.spec.taints) or "-"
-    if life.node.spec.unschedulable:
+def _node_row(history: History, node: NodeHistory, resources: list[str]) -> list[str]:
+    total, free = node.allocatable_at(history.now), free_resources(history, node.name, history.now)
+    amounts = [f"{readable(free.get(name, 0))}/{readable(total.get(name, 0))}" for name in resources]
+    taints = " ".join(f"{taint.key}:{taint.effect}" for taint in node.latest.spec.taints) or "-"
+    if node.latest.spec.unschedulable:
         taints = "cordoned"
-    there = [pod for pod in history.pods if pod.node == life.name and pod.holds_room_at(history.now)]
-    names = [f"{pod.name} ({pod.priority}{', leaving' if pod.deleting else ''})" for pod in there[:_MOST_ROWS]]
-    return [life.name, *room, taints, ", ".join(names) or "-"]
-
-
-def _is_canary_node(life: NodeLife) -> bool:
-    return ROLE_LABEL in life.node.metadata.labels
+    bound = [pod for pod in history.pods if pod.node == node.name and pod.holds_resources_at(history.now)]
+    names = [f"{pod.name} ({pod.priority}{', terminating' if pod.deleting else ''})" for pod in bound[:_MAX_ROWS]]
+    return [node.name, *amounts, taints, ", ".join(names) or "-"]
 
 
 def _short(resource: str) -> str:

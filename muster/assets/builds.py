@@ -1,8 +1,8 @@
-"""`go build` of one component, with a percentage that means something and nothing left over when it is interrupted.
+"""`go build` of one component, with progress, and without leftovers when it is interrupted.
 
-`go list` says beforehand how many packages are not in Go's own cache yet, `go build -v` names each as it gets there:
-that is the progress. Packages differ a lot in cost, so the remaining time leans on the known total first and on what
-was seen later.
+`go list` says beforehand how many packages are not in Go's cache, and `go build -v` names each compiled one: that is
+the progress. Packages differ a lot in cost, so the remaining time is estimated from the known total first, and from the
+elapsed time later.
 """
 
 from __future__ import annotations
@@ -17,25 +17,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from muster.assets import cache, golang
-from muster.assets.catalogue import Component
+from muster.assets.components import Component
 from muster.errors import HarnessError
-from muster.processes import Janitor
+from muster.processes import Reaper
 
 HEARTBEAT = 5.0  # seconds between two lines of progress
-_TAIL_LINES = 40  # of complaints; the last one is shown
+_TAIL_LINES = 40  # of error output; the last one is shown
 _LINKING = 0.04  # the share of a cold build that even a warm one has to do again
 
 
-def build(component: Component, binaries: Sequence[str], go: golang.Go, work: Path, say: Callable[[str], None]) -> None:
-    """Put the binaries into `work`; those that are called like their packages are built by one `go build`."""
-    progress = _Progress(f"{', '.join(binaries)} {component.version}", component.cpu_seconds, say)
+def build(
+    component: Component, binaries: Sequence[str], go: golang.Go, work: Path, print_line: Callable[[str], None]
+) -> None:
+    """Build the binaries into `work`; those with the name of their package are built by one `go build`."""
+    progress = _Progress(f"{', '.join(binaries)} {component.version}", component.cpu_seconds, print_line)
     tags = f"-tags={','.join(component.build['tags'])}"
     ldflags = f"-ldflags={' '.join(component.build['ldflags'])}"
     with cache.writing():
         (work / "tmp").mkdir(exist_ok=True)
     packages = [component.packages[binary] for binary in binaries]
     listing = ["list", "-deps", "-f", "{{if .Stale}}stale{{else}}fresh{{end}}", tags, *packages]
-    _run(go, listing, component, work / "tmp", progress.hear_of_package, progress)
+    _run(go, listing, component, work / "tmp", progress.note_package, progress)
     progress.begin(go, len(binaries))
     for target, together in _targets(component, binaries, work):
         arguments = ["build", "-v", tags, ldflags, "-o", target, *together]
@@ -43,17 +45,19 @@ def build(component: Component, binaries: Sequence[str], go: golang.Go, work: Pa
 
 
 def _targets(component: Component, binaries: Sequence[str], work: Path) -> list[tuple[str, list[str]]]:
-    """Into a directory, go names a binary after its package. That suits kubernetes; etcd's is called "server"."""
-    alike = [name for name in binaries if component.packages[name].endswith(f"/{name}")]
-    if len(alike) < 2:
-        alike = []
-    targets = [(f"{work}{os.sep}", [component.packages[name] for name in alike])] if alike else []
-    return targets + [(str(work / name), [component.packages[name]]) for name in binaries if name not in alike]
+    """With a directory as target, go names a binary after its package. That suits kubernetes; etcd's is "server"."""
+    same_name = [name for name in binaries if component.packages[name].endswith(f"/{name}")]
+    if len(same_name) < 2:
+        same_name = []
+    targets = [(f"{work}{os.sep}", [component.packages[name] for name in same_name])] if same_name else []
+    return targets + [(str(work / name), [component.packages[name]]) for name in binaries if name not in same_name]
 
 
-def gather(component: Component, files: Sequence[str], go: golang.Go, work: Path, say: Callable[[str], None]) -> None:
-    """Put files of the component's module into `work`, several of them joined as YAML documents."""
-    progress = _Progress(f"{', '.join(files)} {component.version}", 0, say)
+def copy_files(
+    component: Component, files: Sequence[str], go: golang.Go, work: Path, print_line: Callable[[str], None]
+) -> None:
+    """Copy files of the component's module into `work`, several of them joined as YAML documents."""
+    progress = _Progress(f"{', '.join(files)} {component.version}", 0, print_line)
     with cache.writing():
         (work / "tmp").mkdir(exist_ok=True)
     lines: list[str] = []
@@ -71,18 +75,18 @@ def gather(component: Component, files: Sequence[str], go: golang.Go, work: Path
 
 
 class _Progress:
-    """Counts packages and puts them into words."""
+    """Counts packages and reports the progress."""
 
-    def __init__(self, title: str, cpu_seconds: int, say: Callable[[str], None]) -> None:
+    def __init__(self, title: str, cpu_seconds: int, print_line: Callable[[str], None]) -> None:
         self.title = title
-        self._say = say
+        self._print_line = print_line
         self._cores = len(os.sched_getaffinity(0))
         self._cold_seconds = cpu_seconds / self._cores
         self._packages = self._to_compile = self._compiled = self._modules = 0
         self._listed = False
         self._start = time.monotonic()
 
-    def hear_of_package(self, line: str) -> None:
+    def note_package(self, line: str) -> None:
         self._modules += line.startswith("go: downloading")
         self._to_compile += line == "stale"
         self._packages += line in ("stale", "fresh")
@@ -93,7 +97,7 @@ class _Progress:
     def begin(self, go: golang.Go, programs: int) -> None:
         self._listed, self._start = True, time.monotonic()
         self._to_compile = max(0, self._to_compile - programs)  # a main package is called stale until it is installed
-        self._say(
+        self._print_line(
             f"{self.title}: building with Go {go.version}, {self._to_compile} of {self._packages} packages to compile "
             f"(about {_duration(self._expected())}, {self._cores} cores)"
         )
@@ -110,7 +114,7 @@ class _Progress:
         else:
             left = (1 - share) * ((1 - share) * self._expected() + elapsed)
             doing = f"building, {100 * share:.0f} %, about {_duration(left)} left"
-        self._say(f"{self.title}: {doing} … {elapsed // 60:.0f}:{elapsed % 60:02.0f}")
+        self._print_line(f"{self.title}: {doing} … {elapsed // 60:.0f}:{elapsed % 60:02.0f}")
 
     def _expected(self) -> float:
         return self._cold_seconds * (_LINKING + (1 - _LINKING) * self._to_compile / max(self._packages, 1))
@@ -124,10 +128,10 @@ def _run(
     on_line: Callable[[str], None],
     progress: _Progress,
 ) -> None:
-    """Run go in the component's directory; each line of output is heard of at once. No process of it outlives this."""
+    """Run go in the component's directory and pass on each line of output. No process of it outlives this call."""
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
 
-    def hear(line: str) -> None:
+    def handle_line(line: str) -> None:
         if ": " in line and not line.startswith("go: downloading"):  # the rest is progress, thousands of lines of it
             tail.append(line)
         on_line(line)
@@ -135,23 +139,23 @@ def _run(
     child = subprocess.Popen(
         [go.path, *arguments],
         cwd=component.directory,
-        env=Janitor.current().tagged(golang.environment(scratch)),
+        env=Reaper.current().tagged(golang.environment(scratch)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
     try:
-        _listen(child, hear, progress.heartbeat)
+        _read_output(child, handle_line, progress.heartbeat)
     finally:
-        os.killpg(child.pid, signal.SIGKILL)  # compilers that are still at work; go itself is not reaped before wait()
+        os.killpg(child.pid, signal.SIGKILL)  # running compilers; go itself is not reaped before wait()
         code = child.wait()
     if code:
         raise _failure(progress.title, f"`go {arguments[0]}`", code, list(tail))
 
 
-def _listen(child: subprocess.Popen[bytes], on_line: Callable[[str], None], heartbeat: Callable[[], None]) -> None:
-    """Until the child has ended: not until its output has, for a stray grandchild could hold that open."""
+def _read_output(child: subprocess.Popen[bytes], on_line: Callable[[str], None], heartbeat: Callable[[], None]) -> None:
+    """Read until the child has ended, not until its output has: a stray grandchild could hold that open."""
     assert child.stdout is not None
     ended, rest, due = os.pidfd_open(child.pid), b"", time.monotonic() + HEARTBEAT
     os.set_blocking(child.stdout.fileno(), False)

@@ -1,14 +1,15 @@
-"""The cache: `bin/<key>/<binary>` with a small manifest beside it. The key says what a binary was made from.
+"""The cache directory: `bin/<key>/<binary>` with a manifest beside it, scratch directories, and locks.
 
-A binary counts only with its manifest, and the manifest is written last, so that a half-written one is never run.
-Size and times are compared at every start; the full hash is taken only when they differ, for instance after the cache
-was copied or restored.
+The key says what a binary was made from. A binary counts only with its manifest, which is written last, so that an
+incomplete one is never run. Size and times are compared at every start; the full hash is taken only when they differ,
+for instance after the cache was copied. Locks are flocks, not pid files: the kernel releases them when the holder ends.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -19,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from muster.errors import HarnessError
-from muster.processes import Janitor
+from muster.processes import Reaper
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
-    """A sound binary in the cache, and in words how it got there."""
+class CachedBinary:
+    """An undamaged binary in the cache, and where it came from."""
 
     path: Path
     source: str
@@ -40,7 +41,7 @@ def directory() -> Path:
 
 @contextlib.contextmanager
 def writing() -> Iterator[None]:
-    """Whatever keeps the cache from being written becomes one sentence with the fix."""
+    """Turn an OSError while writing the cache into a HarnessError that says what to do."""
     try:
         yield
     except OSError as problem:
@@ -48,7 +49,7 @@ def writing() -> Iterator[None]:
 
 
 def unwritable(reason: str, *, full: bool) -> HarnessError:
-    """The cache cannot take what it should keep."""
+    """The error for a cache that cannot be written."""
     what, fix = ("is full", "free some space") if full else ("cannot be written", "make it writable")
     return HarnessError(
         f"The cache directory {directory()} {what} ({reason}): {fix}, or use another one: MUSTER_CACHE=/some/directory."
@@ -56,42 +57,42 @@ def unwritable(reason: str, *, full: bool) -> HarnessError:
 
 
 @contextlib.contextmanager
-def workplace(owner: str) -> Iterator[Path]:
-    """A directory on the cache's file system that goes away whatever happens. To be used under the owner's lock only.
+def scratch_directory(owner: str) -> Iterator[Path]:
+    """A directory on the cache's file system that is removed on every exit. Use it under the owner's lock only.
 
-    Who holds the lock is alone, so directories of the same owner are remains of a machine that went down.
+    Other directories of the same owner are then leftovers of a machine crash, and are removed.
     """
     base = directory() / "tmp"
     with writing():
         base.mkdir(parents=True, exist_ok=True)
-        for remains in base.glob(f"{owner}-*"):
-            shutil.rmtree(remains, ignore_errors=True)
+        for leftover in base.glob(f"{owner}-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
         path = Path(tempfile.mkdtemp(prefix=f"{owner}-", dir=base))
-    Janitor.current().remember_directory(path)
+    Reaper.current().remember_directory(path)
     try:
         yield path
     finally:
-        Janitor.current().remove_directory(path)
+        Reaper.current().remove_directory(path)
 
 
-def look_up(keys: str, binary: str, say: Callable[[str], None]) -> Stored | None:
-    """The binary under a key (a pattern such as `built-…-*` takes any), if it is still what was put there."""
+def look_up(keys: str, binary: str, print_line: Callable[[str], None]) -> CachedBinary | None:
+    """The binary under a key (or a pattern such as `built-…-*`), if it is undamaged."""
     for place in sorted((directory() / "bin").glob(keys), reverse=True):
         path, manifest = place / binary, _manifest(place / binary)
         try:
             recorded = json.loads(manifest.read_text())
-            if _is_sound(path, recorded, manifest):
-                return Stored(path=path, source=recorded["source"])
+            if _is_undamaged(path, recorded, manifest):
+                return CachedBinary(path=path, source=recorded["source"])
         except FileNotFoundError:
             continue
         except (ValueError, KeyError, OSError):
             pass
-        say(f"{binary} in the cache is damaged and will be replaced: {path}")
+        print_line(f"{binary} in the cache is damaged and will be replaced: {path}")
     return None
 
 
 def store(finished: Path, key: str, *, source: str) -> Path:
-    """Move a finished binary to its place, then its manifest."""
+    """Move a finished binary into the cache, then write its manifest."""
     place = directory() / "bin" / key
     with writing():
         place.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,7 @@ def file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _is_sound(path: Path, recorded: dict[str, object], manifest: Path) -> bool:
+def _is_undamaged(path: Path, recorded: dict[str, object], manifest: Path) -> bool:
     stamp = _stamp(path)
     if recorded["stamp"] == stamp:
         return os.access(path, os.X_OK)
@@ -133,6 +134,36 @@ def _manifest(path: Path) -> Path:
 
 
 def _write_manifest(manifest: Path, content: dict[str, object]) -> None:
-    draft = manifest.with_name(f"{manifest.name}.{os.getpid()}")
-    draft.write_text(json.dumps(content, indent=1))
-    draft.replace(manifest)
+    new = manifest.with_name(f"{manifest.name}.{os.getpid()}")
+    new.write_text(json.dumps(content, indent=1))
+    new.replace(manifest)
+
+
+@contextlib.contextmanager
+def install_lock(name: str, title: str, print_line: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of this name while installing; a process that waits for it says for what."""
+    with file_lock(
+        name, lambda holder: print_line(f"{title}: waiting for process {holder}, which is getting it ready")
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def file_lock(name: str, on_busy: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of this name; if another process holds it, call `on_busy` with its pid, then wait."""
+    path = directory() / "locks" / f"{name}.lock"
+    with writing():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_busy(os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with writing():
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)

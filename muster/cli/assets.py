@@ -1,4 +1,4 @@
-"""`muster assets`: have every binary ready before it is needed, for instance before going offline."""
+"""`muster assets`: install every binary before it is needed, for instance before going offline."""
 
 from __future__ import annotations
 
@@ -7,41 +7,39 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from muster.command_line import add_command, print_progress
+
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+    from muster.command_line import Subparsers
 
 
 def add(subparsers: Subparsers) -> None:
     """Register the sub-command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "assets",
+        assets,
         help="find, download or build the binaries of the control plane",
         description="Find, download or build the binaries, with progress, and print where they are.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a scheduler or a binary (default: the control plane)")
-    parser.set_defaults(run=assets)
 
 
 def assets(args: argparse.Namespace) -> int:
     """Progress goes to standard error, the paths to standard output."""
-    from muster import subject
+    from muster import schedulers
     from muster.assets import CONTROL_PLANE, ensure
 
-    wanted = [file for name in args.names for file in _needed(name, subject.names())]
-    paths = ensure(list(dict.fromkeys(wanted or CONTROL_PLANE)), say=_progress)
+    wanted = [file for name in args.names for file in _needed(name, schedulers.names())]
+    paths = ensure(list(dict.fromkeys(wanted or CONTROL_PLANE)), print_line=print_progress)
     width = max(map(len, paths))
     for name, path in paths.items():
         sys.stdout.write(f"{name:{width}}  {path}\n")
     return 0
 
 
-def _needed(name: str, schedulers: Sequence[str]) -> Sequence[str]:
-    from muster import subject
+def _needed(name: str, known: Sequence[str]) -> Sequence[str]:
+    from muster import schedulers
     from muster.assets import CONTROL_PLANE
 
-    return (*CONTROL_PLANE, *subject.choose(name)[0].assets) if name in schedulers else (name,)
-
-
-def _progress(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
+    return (*CONTROL_PLANE, *schedulers.choose(name)[0].assets) if name in known else (name,)

@@ -1,4 +1,7 @@
-"""`muster doctor`: what is there, what is missing, and the command that fixes it. Changes nothing."""
+"""`muster doctor`: what a run needs, what is missing, and the command that fixes it. Changes nothing.
+
+With --context: the same for a run on that existing cluster, down to each RBAC permission.
+"""
 
 from __future__ import annotations
 
@@ -8,42 +11,45 @@ import platform
 import shutil
 import socket
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muster.command_line import add_command
 from muster.errors import EXIT_FAILED, EXIT_PASSED, MusterError
-from muster.suite import suite_root
+from muster.suite.paths import suite_root
 
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+    from muster.cluster.existing.preflight import Findings
+    from muster.cluster.existing.rbac import Permission
+    from muster.command_line import Subparsers
 
 _GIB = 1 << 30
 
 
 def add(subparsers: Subparsers) -> None:
     """Register the sub-command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "doctor",
+        doctor,
         help="show what is found, what is missing, and the command that fixes it",
         description="Show what is found, where and in which version, what is missing, and the command that fixes it. "
-        "Ends with 0 if `muster run` could start at once, otherwise with 1. With --context or --kubeconfig: the same "
-        "for a run on that cluster, down to each right that it needs there.",
+        "Exits with 0 if `muster run` could start at once, otherwise with 1. With --context or --kubeconfig: the same "
+        "for a run on that cluster, down to each RBAC permission that it needs.",
     )
     parser.add_argument("--context", metavar="NAME", help="your cluster: a context of your kubeconfig")
     parser.add_argument("--kubeconfig", type=Path, metavar="FILE", help="a kubeconfig other than yours")
     parser.add_argument(
-        "--scheduler", default="kube-scheduler", metavar="NAME", help="who is judged there (%(default)s)"
+        "--scheduler", default="kube-scheduler", metavar="NAME", help="the scheduler to test there (%(default)s)"
     )
-    parser.set_defaults(run=doctor)
 
 
 def doctor(args: argparse.Namespace) -> int:
     """Print the tables; 0 if `muster run` could start without fetching or building anything."""
     if args.context is not None or args.kubeconfig is not None:
-        from muster.cli.house_calls import examine
-
-        return examine(args)
+        return _check_existing_cluster(args)
     from muster.assets import CONTROL_PLANE
 
     notes: list[str] = []
@@ -64,7 +70,7 @@ def _binary(name: str, note: Callable[[str], None]) -> tuple[str, str, str, str]
     from muster.assets import find
 
     try:
-        found = find(name, say=note)
+        found = find(name, print_line=note)
     except MusterError as problem:
         note(str(problem))
         return (name, "missing", "see below", "")
@@ -77,7 +83,7 @@ def _fix() -> str:
 
 def _go() -> tuple[str, ...]:
     from muster.assets import golang
-    from muster.assets.catalogue import components
+    from muster.assets.components import components
 
     go = golang.find(max(component.go_needed for component in components()))
     return ("Go", go.version, f"{go.path} ({go.source})") if go else ("Go", "none", "comes from PyPI if needed")
@@ -94,14 +100,14 @@ def _cache() -> tuple[str, ...]:
 
 
 def _size(path: Path) -> int:
-    """Bytes of a directory; what cannot be read or is just going away does not count."""
-    total, waiting = 0, [str(path)]
-    while waiting:
+    """Bytes of a directory; what cannot be read or is being removed does not count."""
+    total, pending = 0, [str(path)]
+    while pending:
         try:
-            with os.scandir(waiting.pop()) as entries:
+            with os.scandir(pending.pop()) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
+                        pending.append(entry.path)
                     else:
                         total += entry.stat(follow_symlinks=False).st_size
         except OSError:
@@ -122,3 +128,45 @@ def _print_table(rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         sys.stdout.write("  ".join(cells).rstrip() + "\n")
+
+
+def _check_existing_cluster(args: argparse.Namespace) -> int:
+    """Print each permission, then warnings and problems; 0 if there is no problem."""
+    from muster import schedulers
+    from muster.cluster.existing import cleanup
+    from muster.cluster.existing.preflight import inspect
+    from muster.cluster.kubeconfig import check_kubeconfig, default_kubeconfig
+    from muster.cluster.run_scope import open_api
+    from muster.environment.in_cluster_scheduler import optional_kinds, required_kinds
+
+    file = args.kubeconfig or default_kubeconfig(args.context)
+    check_kubeconfig(file, args.context)
+    chosen, configuration = schedulers.choose(args.scheduler)
+    api = open_api(file, args.context)
+    claims = {"documents", *chosen.claims(configuration)}
+    findings = inspect(api, required_kinds(args.scheduler, claims), optional_kinds(args.scheduler, claims))
+    runs = cleanup.find_runs(api, schedulers.existing_cluster_objects()) if not findings.missing else {}
+    lines = [f"Kubernetes  {findings.version}", *_permission_lines(findings)]
+    for run, leftovers in runs.items():
+        lines.append(f"run         {run}: {len(leftovers.names())} objects; muster cleanup deletes those of dead runs")
+    lines.append("")
+    lines += [f"warning: {warning}" for warning in findings.warnings]
+    lines += findings.problems or ["a run there can start at once"]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return EXIT_FAILED if findings.problems else EXIT_PASSED
+
+
+def _permission_lines(findings: Findings) -> list[str]:
+    """One line per resource, with the missing verbs marked."""
+    from muster.cluster.existing import rbac
+
+    by_target: dict[str, list[Permission]] = defaultdict(list)
+    for permission in rbac.required():
+        by_target[permission.target].append(permission)
+    lines = []
+    for target, required in by_target.items():
+        missing = [permission.verb for permission in required if permission in findings.missing]
+        granted = [permission.verb for permission in required if permission not in findings.missing]
+        verbs = ", ".join(granted) + (f"{'; ' if granted else ''}MISSING {', '.join(missing)}" if missing else "")
+        lines.append(f"permission  {target}: {verbs}")
+    return lines

@@ -1,65 +1,74 @@
-"""`muster matrix`: several schedulers, one table."""
+"""`muster matrix`: test several schedulers and write one table."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muster.command_line import add_command, print_line, print_progress
 from muster.errors import EXIT_HARNESS_BROKE, EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+    from muster.command_line import Subparsers
 
 DEFAULT = Path("results/matrix")
 
 
 def add(subparsers: Subparsers) -> None:
     """Register the sub-command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "matrix",
-        help="judge several schedulers and make one table of it",
-        description="Judge several schedulers, one after the other, and write matrix.md, matrix.json and matrix.html. "
-        "What is judged already stays: an interrupted matrix is taken up where it was.",
+        matrix,
+        help="test several schedulers and write one table",
+        description="Test several schedulers, one after the other, and write matrix.md, matrix.json and matrix.html. "
+        "Completed schedulers are not tested again: an interrupted matrix continues where it was.",
     )
     option = parser.add_argument
-    option("schedulers", nargs="+", metavar="SCHEDULER", help="as for `muster run --scheduler`")
-    option("--directory", type=Path, default=DEFAULT, metavar="DIR", help="where columns are kept (%(default)s)")
+    option("schedulers", nargs="*", metavar="SCHEDULER", help="as for `muster run --scheduler`")
+    option("--all", action="store_true", help="every built-in scheduler, in each of its configurations")
+    option(
+        "--directory",
+        type=Path,
+        default=DEFAULT,
+        metavar="DIR",
+        help="where to keep the results (%(default)s)",
+    )
     option("--workers", type=int, default=1, metavar="N", help="run N scenarios at a time, on N clusters")
-    option("--repeat", type=int, default=2, metavar="N", help="judge every cell N times (%(default)s)")
-    option("--again", type=int, default=3, metavar="N", help="red and flipping cells N times more (%(default)s)")
+    option("--repeat", type=int, default=2, metavar="N", help="run every scenario N times (%(default)s)")
+    option("--again", type=int, default=3, metavar="N", help="run failed and unstable ones N times more (%(default)s)")
     option("--only", nargs="+", default=[], metavar="ID", help="these behaviours")
     option("-m", dest="tags", action="append", default=[], metavar="TAG", help="a level or a capability; repeatable")
-    parser.set_defaults(run=matrix)
 
 
 def matrix(args: argparse.Namespace) -> int:
-    """Progress goes to standard error, the place of the page to standard output."""
-    from muster import subject
-    from muster.matrix import columns, markdown, page, running
+    """Progress goes to standard error, the path of the page to standard output."""
+    from muster import schedulers
+    from muster.report.matrix import columns, pages, run
 
     for name in ("workers", "repeat", "again"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} {getattr(args, name)}: give a number from 1 upwards")
-    schedulers = list(dict.fromkeys(subject.full_name(one) for one in args.schedulers))
-    selection = [*(("--only", *args.only) if args.only else ()), *(word for tag in args.tags for word in ("-m", tag))]
-    plan = running.Plan(args.repeat, args.again, args.workers, selection)
+    if bool(args.schedulers) == args.all:
+        raise UsageError("name the schedulers to test, or use --all")
+    named = schedulers.matrix_choices() if args.all else args.schedulers
+    chosen = list(dict.fromkeys(map(schedulers.full_name, named)))
+    selection = [
+        *(("--only", *args.only) if args.only else ()),
+        *(each for tag in args.tags for each in ("-m", tag)),
+    ]
+    plan = run.Plan(args.repeat, args.again, args.workers, selection)
     directory = args.directory.absolute()
-    command = " ".join(["muster matrix", *schedulers, "--workers", str(args.workers), *selection])
-    for scheduler in schedulers:
-        running.judge(scheduler, directory, plan, _progress)
-        made = columns.read(directory, [running.slug(one) for one in schedulers], command)
+    command = " ".join(["muster matrix", *chosen, "--workers", str(args.workers), *selection])
+    for scheduler in chosen:
+        run.complete_column(scheduler, directory, plan, print_progress)
+        made = columns.read(directory, [run.slug(one) for one in chosen], command)
         for name, content in (
             ("matrix.json", columns.as_json(made)),
-            ("matrix.md", markdown.write(made).encode()),
-            ("matrix.html", page.write(made).encode()),
+            ("matrix.md", pages.to_markdown(made).encode()),
+            ("matrix.html", pages.to_html(made).encode()),
         ):
             (directory / name).write_bytes(content)
-    sys.stdout.write(f"{directory / 'matrix.html'}\n")
+    print_line(f"{directory / 'matrix.html'}")
     return EXIT_HARNESS_BROKE if columns.has_errors(made) else EXIT_PASSED
-
-
-def _progress(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""`muster rbac`: the roles that a run on your cluster needs, to be applied by an administrator."""
+"""`muster rbac`: print the roles that a run on an existing cluster needs, for an administrator to apply."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from muster.command_line import add_command
 from muster.errors import EXIT_PASSED, UsageError
 
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+    from muster.command_line import Subparsers
 
 _GROUP = "rbac.authorization.k8s.io"
 
 
 def add(subparsers: Subparsers) -> None:
     """Register the sub-command."""
-    parser = subparsers.add_parser(
+    parser = add_command(
+        subparsers,
         "rbac",
+        rbac,
         help="print the roles that a run on your cluster needs",
         description="Print the roles that `muster run --context` needs, and nothing more; with --user, --group or "
         "--service-account also their bindings. An administrator applies them: muster rbac --user me | kubectl apply "
@@ -27,16 +30,15 @@ def add(subparsers: Subparsers) -> None:
     to.add_argument("--user", metavar="NAME", help="bind them to this user")
     to.add_argument("--group", metavar="NAME", help="bind them to this group")
     to.add_argument("--service-account", metavar="NAMESPACE:NAME", help="bind them to this service account")
-    parser.set_defaults(run=rbac)
 
 
 def rbac(args: argparse.Namespace) -> int:
     """YAML on standard output."""
     import yaml
 
-    from muster.cluster.foreign import rights
+    from muster.cluster.existing import rbac
 
-    sys.stdout.write(rights.text())
+    sys.stdout.write(rbac.roles_yaml())
     if subject := _subject(args):
         for binding in (_binding("ClusterRole", "muster", "", subject), *_leases(subject)):
             sys.stdout.write(f"---\n{yaml.safe_dump(binding, sort_keys=False)}")

@@ -1,1 +1,1 @@
-"""Where to run: the embedded plane today; kind, k3s and any kubeconfig share its interface."""
+"""Clusters to run on (embedded control plane, container, kind, k3s, existing), and the API client they share."""

@@ -1,8 +1,7 @@
-"""The API in five verbs, on the official client's connection and credentials, with plain dictionaries.
+"""A client of the Kubernetes API with plain dictionaries, on the official client's connection and credentials.
 
-The typed models of the client cost about half a millisecond per object and refuse fields they do not know;
-a conformance harness wants neither. Transient trouble (refused connections, 429, 5xx) is retried and ends as a
-HarnessError: it must never decide a verdict.
+The typed models of the official client cost about half a millisecond per object and refuse unknown fields. Transient
+errors (refused connections, 429, 5xx) are retried and end as a HarnessError: they must never decide a verdict.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 from urllib.parse import urlencode
 
 import tenacity
@@ -23,16 +22,13 @@ from muster import timeouts
 from muster.cluster.resources import Resource, resource_of
 from muster.errors import HarnessError, UsageError
 
-if TYPE_CHECKING:
-    from muster.cluster.fences import Fence
-
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 _TRANSIENT_STATUS = frozenset({429, 500, 502, 503, 504})
 
 
 class ApiRefused(HarnessError):
-    """The API server answered, and the answer was no."""
+    """The API server answered with an error."""
 
     def __init__(self, status: int, reason: str, message: str, doing: str) -> None:
         super().__init__(f"the API server refused to {doing}: {message} ({status} {reason})")
@@ -42,46 +38,48 @@ class ApiRefused(HarnessError):
 
 
 class _Transient(Exception):
-    """Worth another try."""
+    """The request may be retried."""
 
 
 def _do_nothing() -> None:
     return None
 
 
-class Api:
-    """A connection to one API server. `guard` is asked before each retry: it raises when a component is dead."""
+def load_client(kubeconfig: Path, context: str | None = None) -> Any:
+    """The official client's connection to the API server of a context."""
+    from kubernetes import client, config
 
-    one_order = True  # resourceVersions of different kinds compare: one etcd, and it is ours
+    configuration = client.Configuration()
+    configuration.connection_pool_maxsize = 32
+    try:
+        config.load_kube_config(str(kubeconfig), context=context, client_configuration=configuration)
+    except (config.ConfigException, OSError, ValueError) as problem:
+        raise UsageError(f"cannot use kubeconfig {kubeconfig}: {problem}") from None
+    configuration.retries = urllib3.Retry(0, redirect=2)
+    return client.ApiClient(configuration)
+
+
+class Api:
+    """A connection to one API server. `guard` is called before each retry: it raises when a component has died."""
+
+    versions_compare = True  # resourceVersions of different kinds compare: all kinds are in one etcd, which is Muster's
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self.guard: Callable[[], None] = _do_nothing
-        self._dated: tuple[str, float] | None = None  # the newest answer: the server's date, and when it came
+        self._dated: tuple[str, float] | None = None  # the newest response: the server's date, and when it arrived
 
     @classmethod
-    def connect(cls, kubeconfig: Path, context: str | None = None, fence: Fence | None = None) -> Api:
-        """Behind a fence, if one is given or lies beside the kubeconfig."""
-        from kubernetes import client, config
+    def connect(cls, kubeconfig: Path, context: str | None = None) -> Self:
+        """Connect with all the user's rights. Within a run scope, if there is one: `run_scope.open_api`."""
+        return cls(load_client(kubeconfig, context))
 
-        from muster.cluster.fenced_api import FencedApi, read_fence
-
-        configuration = client.Configuration()
-        configuration.connection_pool_maxsize = 32
-        try:
-            config.load_kube_config(str(kubeconfig), context=context, client_configuration=configuration)
-        except (config.ConfigException, OSError, ValueError) as problem:
-            raise UsageError(f"cannot use kubeconfig {kubeconfig}: {problem}") from None
-        configuration.retries = urllib3.Retry(0, redirect=2)
-        fence, connected = fence or read_fence(kubeconfig), client.ApiClient(configuration)
-        return FencedApi(connected, fence) if fence else cls(connected)
-
-    def own(self, raw: bytes) -> bytes | None:
-        """An object as scenarios know it; None where it is none of ours. Here everything is."""
+    def visible(self, raw: bytes) -> bytes | None:
+        """An object as scenarios see it; None if it is hidden from them. Here nothing is hidden."""
         return raw
 
     def now(self) -> datetime.datetime:
-        """By the API server's clock, to the second: those who share a cluster need not agree on the time."""
+        """The API server's time, to the second: the users of a shared cluster need not agree on the time."""
         if self._dated is None:
             return datetime.datetime.now(datetime.UTC)
         date, came = self._dated
@@ -89,7 +87,7 @@ class Api:
 
     @property
     def token(self) -> str:
-        """What a log-in program brought, or the kubeconfig's own; empty where a certificate is enough."""
+        """The token of a log-in plugin or of the kubeconfig; empty where a client certificate is used."""
         *_, headers, _, _ = self._client.param_serialize("GET", "/version", auth_settings=["BearerToken"])
         return str(headers.get("authorization", "")).removeprefix("Bearer ")
 
@@ -97,13 +95,13 @@ class Api:
         resource, meta = resource_of(manifest), manifest["metadata"]
         return self._json("POST", resource.path(meta.get("namespace")), body=manifest)
 
-    def rehearse(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """What would come of creating it: admission has its say, nothing is stored."""
+    def dry_run(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """The object as it would be created, after admission; nothing is stored."""
         path = resource_of(manifest).path(manifest["metadata"].get("namespace"))
         return self._json("POST", path, query={"dryRun": "All"}, body=manifest)
 
     def ensure(self, manifest: Mapping[str, Any]) -> None:
-        """Create an object; one that is already there is fine."""
+        """Create an object unless it exists."""
         try:
             self.create(manifest)
         except ApiRefused as refusal:
@@ -130,7 +128,7 @@ class Api:
         return self._json("PATCH", path, body=body, content_type=content_type)
 
     def delete(self, resource: Resource, name: str, namespace: str | None = None, *, grace: int | None = None) -> None:
-        """Delete one object; one that is already gone is fine."""
+        """Delete one object if it exists."""
         query = {} if grace is None else {"gracePeriodSeconds": str(grace)}
         try:
             self._json("DELETE", resource.path(namespace, name), query=query)
@@ -146,11 +144,11 @@ class Api:
         return self._json("POST", path, body=body)
 
     def read(self, path: str, **query: str) -> bytes:
-        """The undecoded answer to a GET, for those who decode faster than json does."""
+        """The undecoded response to a GET, for callers with a faster decoder than json."""
         return self._bytes("GET", path, query=query)
 
     def stream(self, path: str, query: Mapping[str, str], *, idle: float) -> urllib3.BaseHTTPResponse:
-        """An open watch. The caller reads and closes it; no retry, because only the caller knows where it was."""
+        """An open watch. The caller reads and closes it; no retry, because only the caller knows its position."""
         response = self._send("GET", path, query=query, body=None, content_type="", timeout=idle)
         if response.status != 200:
             text = response.read().decode("utf-8", "replace")
@@ -158,9 +156,9 @@ class Api:
         return response
 
     def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-        answer = json.loads(self._bytes(method, path, **options) or b"{}")
-        assert isinstance(answer, dict)
-        return answer
+        response = json.loads(self._bytes(method, path, **options) or b"{}")
+        assert isinstance(response, dict)
+        return response
 
     def _bytes(
         self,
@@ -181,13 +179,13 @@ class Api:
         try:
             return attempts(self._once, method, path, query or {}, body, content_type)
         except ApiRefused as refusal:
-            # An attempt that got no answer may have created it all the same.
+            # An earlier attempt without a response may have created it.
             if refusal.reason == "AlreadyExists" and attempts.statistics["attempt_number"] > 1:
                 return b"{}"
             raise
-        except _Transient as trouble:
+        except _Transient as error:
             self.guard()
-            raise HarnessError(f"the API server does not answer ({method} {path}): {trouble}") from None
+            raise HarnessError(f"the API server does not answer ({method} {path}): {error}") from None
 
     def _once(
         self, method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any] | None, content_type: str
@@ -195,14 +193,14 @@ class Api:
         try:
             response = self._send(method, path, query, body, content_type, timeouts.API_REQUEST)
             data = response.read()
-        except urllib3.exceptions.HTTPError as trouble:
-            raise _Transient(_plain(trouble)) from None
+        except urllib3.exceptions.HTTPError as error:
+            raise _Transient(_reason_of(error)) from None
         status = response.status
         if date := response.headers.get("Date"):
             self._dated = date, time.monotonic()
         response.release_conn()
         if status in _TRANSIENT_STATUS:
-            raise _Transient(f"{status} {data[:200].decode('utf-8', 'replace')}")
+            raise _Transient(f"HTTP {status}: {data[:200].decode('utf-8', 'replace')}")
         if status >= 400:
             raise self._refusal(status, data.decode("utf-8", "replace"), f"{method} {path}")
         return data
@@ -238,6 +236,6 @@ class Api:
             return ApiRefused(status, "", " ".join(text.split())[:200], doing)
 
 
-def _plain(trouble: Exception) -> str:
-    reason = getattr(trouble, "reason", None) or trouble
+def _reason_of(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or error
     return str(reason).split(": ", 1)[-1][:200]

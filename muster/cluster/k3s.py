@@ -1,8 +1,8 @@
-"""k3s by testcontainers, and of k3s the control plane only: no agent, no scheduler, nothing that it packs along.
+"""k3s by testcontainers, as a control plane only: no agent, no scheduler, no packaged components.
 
-It is ours alone, like the embedded plane, whose KWOK and player run beside it; schedulers do so as well, with k3s's own
-credentials of an administrator, for it gives out no others. Trap: its container does not end when we are killed;
-testcontainers' own janitor (Ryuk) sees to that, and comes from the same registry as k3s.
+KWOK, the simulator and the schedulers run beside it, as with the embedded control plane; they use the administrator's
+credentials of k3s, because it issues no others. Trap: its container does not end when Muster is killed; the reaper of
+testcontainers (Ryuk) removes it, and comes from the same registry as k3s.
 """
 
 from __future__ import annotations
@@ -14,23 +14,21 @@ from typing import Any
 
 import tenacity
 
-from muster import assets, suite, timeouts
-from muster.cluster import container_engine
-from muster.cluster.connections import Connection
-from muster.cluster.kind.credentials import write_client
-from muster.cluster.local import components
-from muster.cluster.local.kubeconfigs import CONTEXT
-from muster.cluster.local.plane import LocalCluster
-from muster.cluster.local.ports import Port
-from muster.cluster.local.readiness import Probe
+from muster import assets, timeouts
+from muster.cluster import docker_engine
+from muster.cluster.interface import Connection
+from muster.cluster.kubeconfig import CONTEXT, write_client_kubeconfig
+from muster.cluster.kwok import kwok_flags, simulator_command
+from muster.cluster.local.controlplane import LocalCluster
 from muster.errors import HarnessError
-from muster.processes import Janitor
+from muster.processes import Reaper
+from muster.processes.readiness import HealthCheck, Port
 
 IMAGE = "rancher/k3s:v1.36.4-k3s1"
-OTHER_IMAGE = "MUSTER_K3S_IMAGE"  # a variable that names another one
+OTHER_IMAGE = "MUSTER_K3S_IMAGE"  # an environment variable that names another image
 _PORT = 6443
 _KUBECONFIG = "/etc/rancher/k3s/k3s.yaml"
-_PACKED = "coredns,servicelb,traefik,local-storage,metrics-server,runtimes"
+_PACKAGED = "coredns,servicelb,traefik,local-storage,metrics-server,runtimes"
 _PAUSE_SECONDS = 0.2
 COMMAND = (
     "server",
@@ -39,9 +37,9 @@ COMMAND = (
     "--disable-cloud-controller",
     "--disable-helm-controller",
     "--disable-network-policy",
-    f"--disable={_PACKED}",
+    f"--disable={_PACKAGED}",
     "--flannel-backend=none",
-    # As on the embedded plane, where the reasons are.
+    # As on the embedded control plane: component_flags.py has the reasons.
     "--kube-apiserver-arg=enable-admission-plugins=NodeRestriction,ExtendedResourceToleration",
     "--kube-controller-manager-arg=node-monitor-grace-period=24h",
     "--kube-controller-manager-arg=node-startup-grace-period=24h",
@@ -51,18 +49,18 @@ COMMAND = (
 
 
 class K3sCluster(LocalCluster):
-    """The same as LocalCluster to those who use it."""
+    """The same interface as LocalCluster, with the control plane of k3s."""
 
     _container: Any = None
 
     def start(self) -> Connection:
-        container_engine.connect(reaper=True)
+        docker_engine.connect(reaper=True)
         return super().start()
 
     def stop(self) -> None:
         if self._container is not None:
             container, self._container = self._container, None
-            with container_engine.explained("remove the container of k3s"):
+            with docker_engine.explain_errors("remove the container of k3s"):
                 container.stop()
         super().stop()
 
@@ -74,57 +72,57 @@ class K3sCluster(LocalCluster):
         return os.environ.get(OTHER_IMAGE) or IMAGE
 
     def _binaries(self) -> Mapping[str, Path]:
-        return assets.ensure(("kwok",), say=self._say)
+        return assets.ensure(("kwok",), print_line=self._print_line)
 
     def _prepare_directory(self) -> None:
-        self._directory = Janitor.current().make_directory("muster-", keep=self.keep)
+        self._directory = Reaper.current().make_directory("muster-", keep=self.keep)
         self._ports = [Port()]
 
     def _start_processes(self, binaries: Mapping[str, Path]) -> None:
-        with container_engine.explained(f"start {self._image} (not here, and no registry to get it from?)"):
+        with docker_engine.explain_errors(f"start {self._image} (not present, and no registry to pull it from?)"):
             self._start_container()
             address = f"https://127.0.0.1:{self._container.get_exposed_port(_PORT)}"
             kubeconfig = self._kubeconfig()
         for user in ("admin", "scheduler"):
-            write_client(self.directory, user, kubeconfig, address)
+            write_client_kubeconfig(self.directory, user, kubeconfig, address)
         self._wait_for_api()
-        stages, port = suite.manifests() / "kwok" / "kwok.yaml", self._ports[0].number
-        self._run("kwok", [binaries["kwok"], *components.kwok(port, stages, kubeconfig="admin.kubeconfig")])
-        self._run("player", components.player("admin.kubeconfig"))
-        self._wait("kwok", lambda: Probe(port).answers("/healthz"))
+        port = self._ports[0].number
+        self._run("kwok", [binaries["kwok"], *kwok_flags(port, kubeconfig="admin.kubeconfig")])
+        self._run("simulator", simulator_command("admin.kubeconfig"))
+        self._wait("kwok", lambda: HealthCheck(port).answers("/healthz"))
 
     def _start_container(self) -> None:
         from testcontainers.community.k3s import K3SContainer
 
         self._container = container = K3SContainer(self._image)
         container.env.pop("K3S_URL", None)  # the address of a server to join: there is none
-        container.volumes.clear()  # without an agent nobody cares about cgroups, or has to be privileged
+        container.volumes.clear()  # cgroups and privileges are needed by the agent only
         container.with_kwargs()
         container.with_command(list(COMMAND))
         container.ports = {f"{_PORT}/tcp": ("127.0.0.1",)}
-        container._connect = lambda: None  # it would wait for a line that only an agent brings about
+        container._connect = lambda: None  # it would wait for a log line of the agent
         container.start()
 
     def _kubeconfig(self) -> str:
-        """Written by k3s as soon as it has made its certificates."""
-        ended = self._patiently(lambda: self._container.exec(["cat", _KUBECONFIG]), lambda ended: ended.exit_code == 0)
+        """Written by k3s as soon as it has created its certificates."""
+        ended = self._retry(lambda: self._container.exec(["cat", _KUBECONFIG]), lambda ended: ended.exit_code == 0)
         text: str = ended.output.decode()
         return text
 
     def _wait_for_api(self) -> None:
         api = Connection(self.client_kubeconfig("admin"), CONTEXT).api
         api.read("/readyz")
-        accounts = "/api/v1/namespaces/default/serviceaccounts"  # the controller-manager's first work
-        self._patiently(lambda: api.read(accounts), lambda listed: b'"default"' in listed.partition(b'"items"')[2])
+        accounts = "/api/v1/namespaces/default/serviceaccounts"  # created by the controller-manager
+        self._retry(lambda: api.read(accounts), lambda listed: b'"default"' in listed.partition(b'"items"')[2])
 
-    def _patiently(self, ask: Any, is_good: Any) -> Any:
-        asking = tenacity.Retrying(
-            retry=tenacity.retry_if_not_result(is_good),
+    def _retry(self, request: Any, is_ready: Any) -> Any:
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_not_result(is_ready),
             wait=tenacity.wait_fixed(_PAUSE_SECONDS),
             stop=tenacity.stop_after_delay(timeouts.COMPONENT_READY),
         )
         try:
-            return asking(ask)
+            return attempts(request)
         except tenacity.RetryError:
-            said = self._container.get_logs()[1].decode(errors="replace").splitlines()[-8:]
-            raise HarnessError("\n".join(["k3s was not ready in time. Its last lines:", *said])) from None
+            lines = self._container.get_logs()[1].decode(errors="replace").splitlines()[-8:]
+            raise HarnessError("\n".join(["k3s was not ready in time. Its last lines:", *lines])) from None

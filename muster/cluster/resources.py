@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from muster.cluster.job_kinds import GROUP, JOB_KINDS, VERSION, JobKind
 from muster.errors import HarnessError
 
 
@@ -50,25 +51,22 @@ SELF_REVIEW = Resource("authentication.k8s.io/v1", "SelfSubjectReview", "selfsub
 DEFINITION = Resource(
     "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
 )
-VOLCANO_GROUP = Resource("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups")
-VOLCANO_QUEUE = Resource("scheduling.volcano.sh/v1beta1", "Queue", "queues", namespaced=False)
-VOLCANO_COMMAND = Resource("bus.volcano.sh/v1alpha1", "Command", "commands")
-PYTORCH_JOB = Resource("kubeflow.org/v1", "PyTorchJob", "pytorchjobs")
-MPI_JOB = Resource("kubeflow.org/v1", "MPIJob", "mpijobs")
-KOORDINATOR_GROUP = Resource("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups")
-NATIVE_GROUP = Resource("scheduling.k8s.io/v1beta1", "PodGroup", "podgroups")
-PLUGINS_GROUP = Resource("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups")
 SECRET = Resource("v1", "Secret", "secrets")
-KUEUE_WORKLOAD = Resource("kueue.x-k8s.io/v1beta2", "Workload", "workloads")
-KUEUE_CLUSTER_QUEUE = Resource("kueue.x-k8s.io/v1beta2", "ClusterQueue", "clusterqueues", namespaced=False)
-KUEUE_LOCAL_QUEUE = Resource("kueue.x-k8s.io/v1beta2", "LocalQueue", "localqueues")
-KUEUE_FLAVOR = Resource("kueue.x-k8s.io/v1beta2", "ResourceFlavor", "resourceflavors", namespaced=False)
-KUEUE_TOPOLOGY = Resource("kueue.x-k8s.io/v1beta2", "Topology", "topologies", namespaced=False)
-KAI_GROUP = Resource("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups")
-KAI_QUEUE = Resource("scheduling.run.ai/v2", "Queue", "queues", namespaced=False)
-KOORDINATOR_DEVICE = Resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
 
-_KNOWN = {(one.api_version, one.kind): one for one in list(globals().values()) if isinstance(one, Resource)}
+
+def job_resource(kind: JobKind, version: str = VERSION) -> Resource:
+    return Resource(f"{GROUP}/{version}", kind.kind, kind.plural)
+
+
+TRAINING_JOBS = tuple(job_resource(kind) for kind in JOB_KINDS)
+_CONSTANTS = [one for one in list(globals().values()) if isinstance(one, Resource)]
+_KNOWN = {(one.api_version, one.kind): one for one in (*_CONSTANTS, *TRAINING_JOBS)}
+
+
+def custom_resource(api_version: str, kind: str, plural: str, *, namespaced: bool = True) -> Resource:
+    """A resource that is defined elsewhere, for example by a scheduler; from now on `resource_of` finds it."""
+    resource = Resource(api_version, kind, plural, namespaced)
+    return _KNOWN.setdefault((api_version, kind), resource)
 
 
 def resource_of(manifest: Mapping[str, Any]) -> Resource:
@@ -77,4 +75,4 @@ def resource_of(manifest: Mapping[str, Any]) -> Resource:
     try:
         return _KNOWN[key]
     except KeyError:
-        raise HarnessError(f"no path is known for {key[0]} {key[1]}: add it to muster/cluster/resources.py") from None
+        raise HarnessError(f"the resource of {key[0]} {key[1]} is unknown: define it with custom_resource()") from None

@@ -1,7 +1,7 @@
-"""The fence of one run on a cluster that is not ours: what we create gets the run's id, and stays on the run's nodes.
+"""The scope of one run on an existing cluster: its objects carry the run's id, and its pods stay on the run's nodes.
 
-Names of the whole cluster get a suffix, so that what is read back can be shown as the scenario wrote it: taking the
-suffix out of the bytes is enough, wherever a scheduler has quoted a name. Pure: manifests and paths in, the same out.
+Cluster-scoped names get a suffix. To show an object as the scenario wrote it, taking the suffix out of the bytes is
+enough, wherever a scheduler has quoted the name. RunScope is pure: manifests and paths in, manifests and paths out.
 """
 
 from __future__ import annotations
@@ -9,71 +9,87 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import msgspec
+import urllib3
+
+from muster.cluster.api import Api, load_client
+from muster.cluster.resources import NODE, PRIORITY_CLASS, Resource
 from muster.errors import HarnessError
 
 RUN_LABEL = "muster.dev/run"
-HOME = "default"  # the namespace that the documents work in; the run has its own in its place
-_ALPHABET = "bcdfghjkmnpqrstvwxz2456789"  # no vowels: no words by accident
+DEFAULT_NAMESPACE = "default"  # used by the walk-throughs; a run on an existing cluster has its own in its place
+_ALPHABET = "bcdfghjkmnpqrstvwxz2456789"  # no vowels: no readable text by accident
 _ID = re.compile(rf"[{_ALPHABET}]{{6}}[0-9a-z]")
-_RENAMED_KINDS = frozenset({"Node", "PriorityClass", "Queue", "Device"})
-_RENAMED_PATHS = frozenset({"nodes", "priorityclasses", "queues", "devices"})
-_KEPT = frozenset({"", "default", "root", "system-cluster-critical", "system-node-critical"})  # everybody's
-# Fields, labels and annotations whose value is the name of something that was renamed.
-_NAMING = frozenset(
-    {
-        "priorityClassName",
-        "priorityClass",
-        "queue",
-        "nodeName",
-        "kubernetes.io/hostname",
-        "scheduling.volcano.sh/queue-name",
-        "volcano.sh/queue-name",
-    }
-)
-_GANGS_TOGETHER = "gang.scheduling.koordinator.sh/groups"
-QUESTIONS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")  # questions that are asked by POST
+_SHARED_NAMES = frozenset({"", "default", "root", "system-cluster-critical", "system-node-critical"})  # never renamed
+# Fields and labels whose value is the name of a renamed object.
+_NAME_FIELDS = ("priorityClassName", "priorityClass", "queue", "nodeName", "kubernetes.io/hostname")
+_REVIEWS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")  # questions that are asked by POST
 _READING = frozenset({"GET", "HEAD"})
+_SCOPE_FILE = ".run-scope"  # beside a kubeconfig: every Muster command that uses that kubeconfig stays in the scope
 
 Manifest = dict[str, Any]
 
 
-def new_run() -> str:
-    """Six letters by chance and a digit for the worker: of one length, so that no id is the beginning of another."""
+def new_run_id() -> str:
+    """Six random letters and a digit for the worker: all ids have one length, so that none is a prefix of another."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(6)) + "0"
 
 
-def run_of_worker(run: str, number: int) -> str:
+def worker_run_id(run: str, number: int) -> str:
     """The id of one worker's part of a run."""
     if not 0 <= number < 35:
-        raise HarnessError(f"on a cluster that is not ours at most 35 workers are possible, not {number + 1}")
+        raise HarnessError(f"on an existing cluster at most 35 workers are possible, not {number + 1}")
     return run[:6] + "123456789abcdefghijklmnopqrstuvwxyz"[number]
 
 
 def same_run(one: str, other: str) -> bool:
-    """Whether they are the same, or parts of the same: a run with workers has an id for each of them."""
+    """Whether both ids belong to one run: a run with workers has an id for each of them."""
     return one[:6] == other[:6]
 
 
-def is_run(text: str) -> bool:
+def is_run_id(text: str) -> bool:
     return bool(_ID.fullmatch(text))
 
 
 @dataclass(frozen=True)
-class Fence:
-    """`scheduler` places the pods that ask for nobody, where we brought it; then it answers to all names, renamed.
+class SchedulerObjects:
+    """The objects of schedulers' own APIs that a run may create, and the labels and annotations that name them."""
 
-    Where it is empty, pods keep the name that they ask for: somebody there answers to it.
+    kinds: tuple[Resource, ...] = ()
+    queue_name_keys: tuple[str, ...] = ()
+    namespaced_name_keys: tuple[str, ...] = ()  # their values are JSON lists of namespace/name
+
+    @property
+    def cluster_scoped(self) -> tuple[Resource, ...]:
+        return tuple(kind for kind in self.kinds if not kind.namespaced)
+
+
+@dataclass(frozen=True)
+class RunScope:
+    """Renames, labels and confines the objects of one run.
+
+    `scheduler` is set where Muster runs the scheduler itself: pods without a schedulerName get it, and every
+    schedulerName is renamed. Where it is empty, pods keep the schedulerName that they request.
     """
 
     run: str
     scheduler: str = ""
+    objects: SchedulerObjects = field(default_factory=SchedulerObjects)
+
+    @property
+    def _renamed(self) -> tuple[Resource, ...]:
+        return (NODE, PRIORITY_CLASS, *self.objects.cluster_scoped)
+
+    def _is_renamed(self, *, kind: str = "", plural: str = "") -> bool:
+        return any(kind == each.kind or plural == each.plural for each in self._renamed)
 
     @property
     def token(self) -> str:
-        """In the text of every object of the run, and of no other."""
+        """Part of the text of every object of the run, and of no other."""
         return f"muster-{self.run}"
 
     @property
@@ -81,68 +97,70 @@ class Fence:
         return f"-{self.token}"
 
     @property
-    def home(self) -> str:
-        return f"{self.token}-home"
+    def default_namespace(self) -> str:
+        """Takes the place of the namespace `default`."""
+        return f"{self.token}-default"
 
     def name(self, name: str) -> str:
-        """A name of the whole cluster as it is there."""
-        return name if name in _KEPT or name.endswith(self.suffix) else name + self.suffix
+        """A cluster-scoped name as it is on the cluster."""
+        return name if name in _SHARED_NAMES or name.endswith(self.suffix) else name + self.suffix
 
     def namespace(self, name: str) -> str:
-        return self.home if name == HOME else name
+        return self.default_namespace if name == DEFAULT_NAMESPACE else name
 
     def owns_namespace(self, name: str) -> bool:
         return name == self.token or name.startswith(f"{self.token}-")
 
-    def shown(self, raw: bytes) -> bytes:
-        """What was read, with the names that the scenario knows."""
-        return raw.replace(self.suffix.encode(), b"").replace(self.home.encode(), HOME.encode())
+    def restore_names(self, raw: bytes) -> bytes:
+        """An object as read, with the names that the scenario knows."""
+        restored = raw.replace(self.suffix.encode(), b"")
+        return restored.replace(self.default_namespace.encode(), DEFAULT_NAMESPACE.encode())
 
     def path(self, method: str, path: str) -> str:
-        """The path with the names as they are there; a write that would leave the fence is refused."""
+        """The path with the names as they are on the cluster; a write outside the scope is refused."""
         parts = path.split("/")
         start = 3 if parts[1] == "api" else 4  # /api/v1/… and /apis/group/version/…
         kind, name, *_ = [*parts[start:], "", ""]
         if kind == "namespaces" and name:
             parts[start + 1] = self.namespace(name)
-        elif kind in _RENAMED_PATHS and name:
+        elif name and self._is_renamed(plural=kind):
             parts[start + 1] = self.name(name)
-        fenced = "/".join(parts)
-        if method not in _READING and not self._is_inside(method, fenced, kind, parts[start + 1 :]):
-            raise HarnessError(f"the fence of run {self.run} stopped {method} {fenced}: it is not the run's own")
-        return fenced
+        scoped = "/".join(parts)
+        if method not in _READING and not self._owns(method, scoped, kind, parts[start + 1 :]):
+            raise HarnessError(f"the scope of run {self.run} does not allow {method} {scoped}: not the run's object")
+        return scoped
 
-    def _is_inside(self, method: str, path: str, kind: str, rest: list[str]) -> bool:
-        if path.startswith(QUESTIONS):
+    def _owns(self, method: str, path: str, kind: str, rest: list[str]) -> bool:
+        if path.startswith(_REVIEWS):
             return True
         if kind == "namespaces":
             return self.owns_namespace(rest[0]) if rest else method == "POST"
-        if kind not in _RENAMED_PATHS:
-            return False  # everything else of the whole cluster is somebody's
+        if not self._is_renamed(plural=kind):
+            return False  # every other cluster-scoped object belongs to another tenant
         return rest[0].endswith(self.suffix) if rest else method == "POST"
 
     def selector(self, path: str) -> str:
-        """Which of all pods and nodes are meant where no namespace is named: those of the run."""
+        """Limits lists of pods and nodes in all namespaces to those of the run."""
         return f"{RUN_LABEL}={self.run}" if path in ("/api/v1/pods", "/api/v1/nodes") else ""
 
-    def created(self, manifest: Mapping[str, Any]) -> Manifest:
-        """A manifest as it is sent: renamed, labelled, and kept to the run's nodes."""
-        sent: Manifest = self._walk("", dict(manifest))
+    def manifest(self, manifest: Mapping[str, Any]) -> Manifest:
+        """A manifest as it is sent: renamed, labelled, and confined to the run's nodes."""
+        sent: Manifest = self._rename("", dict(manifest))
         metadata = sent.setdefault("metadata", {})
         metadata["labels"] = {**(metadata.get("labels") or {}), RUN_LABEL: self.run}
         kind = sent.get("kind")
-        if kind in _RENAMED_KINDS:
+        if self._is_renamed(kind=str(kind)):
             metadata["name"] = self.name(metadata["name"])
         if kind == "Node":
             spec = sent.setdefault("spec", {})
             spec["taints"] = self._taints(spec.get("taints"))
         if kind == "Namespace" and not self.owns_namespace(metadata["name"]):
-            raise HarnessError(f"the fence of run {self.run} stopped the namespace {metadata['name']}")
+            raise HarnessError(f"the scope of run {self.run} does not allow the namespace {metadata['name']}")
         return sent
 
-    def changed(self, path: str, patch: Mapping[str, Any]) -> Manifest:
-        """A patch as it is sent; a node keeps the run's taint whatever else becomes of its taints."""
-        sent: Manifest = self._walk("", dict(patch))
+    def patch(self, path: str, patch: Mapping[str, Any]) -> Manifest:
+        """A patch as it is sent; a node keeps the run's taint whatever its other taints become."""
+        sent: Manifest = self._rename("", dict(patch))
         if path.startswith("/api/v1/nodes/") and "taints" in (sent.get("spec") or {}):
             sent["spec"]["taints"] = self._taints(sent["spec"]["taints"])
         return sent
@@ -150,35 +168,95 @@ class Fence:
     def _taints(self, taints: list[Manifest] | None) -> list[Manifest]:
         return [*(taints or []), {"key": RUN_LABEL, "value": self.run, "effect": "NoSchedule"}]
 
-    def _walk(self, key: str, value: Any) -> Any:
+    def _rename(self, key: str, value: Any) -> Any:
+        """Rename all through a value; pod specs in it are confined and pod templates labelled."""
         if isinstance(value, str):
-            return self._named(key, value)
+            return self._rename_text(key, value)
         if isinstance(value, list):
-            return [self._walk(key, one) for one in value]
+            return [self._rename(key, one) for one in value]
         if not isinstance(value, dict):
             return value
-        found = {name: self._walk(name, one) for name, one in value.items()}
+        found = {name: self._rename(name, one) for name, one in value.items()}
         if "containers" in found:
-            self._keep_in(found)
+            self._confine(found)
         if isinstance(found.get("template"), dict):
             metadata = found["template"].setdefault("metadata", {})
             metadata["labels"] = {**(metadata.get("labels") or {}), RUN_LABEL: self.run}
-        if key in ("target", "ownerReferences") and found.get("kind") in _RENAMED_KINDS:
+        if key in ("target", "ownerReferences") and self._is_renamed(kind=str(found.get("kind"))):
             found["name"] = self.name(found["name"])
         return found
 
-    def _named(self, key: str, value: str) -> str:
-        if key in _NAMING:
+    def _rename_text(self, key: str, value: str) -> str:
+        if key in _NAME_FIELDS or key in self.objects.queue_name_keys:
             return self.name(value)
         if key == "namespace":
             return self.namespace(value)
-        if key == _GANGS_TOGETHER:
-            return value.replace(f'"{HOME}/', f'"{self.home}/')
+        if key in self.objects.namespaced_name_keys:
+            return value.replace(f'"{DEFAULT_NAMESPACE}/', f'"{self.default_namespace}/')
         return value
 
-    def _keep_in(self, pod: Manifest) -> None:
-        pod["nodeSelector"] = {**(pod.get("nodeSelector") or {}), RUN_LABEL: self.run}
-        ours = {"key": RUN_LABEL, "operator": "Equal", "value": self.run, "effect": "NoSchedule"}
-        pod["tolerations"] = [*(pod.get("tolerations") or []), ours]
+    def _confine(self, pod_spec: Manifest) -> None:
+        """Select and tolerate the run's nodes."""
+        pod_spec["nodeSelector"] = {**(pod_spec.get("nodeSelector") or {}), RUN_LABEL: self.run}
+        toleration = {"key": RUN_LABEL, "operator": "Equal", "value": self.run, "effect": "NoSchedule"}
+        pod_spec["tolerations"] = [*(pod_spec.get("tolerations") or []), toleration]
         if self.scheduler:
-            pod["schedulerName"] = self.name(pod.get("schedulerName") or self.scheduler)
+            pod_spec["schedulerName"] = self.name(pod_spec.get("schedulerName") or self.scheduler)
+
+
+class ScopedApi(Api):
+    """One run's view of an existing cluster: callers say `gpu-1`, the cluster has `gpu-1-muster-k7m2qx0`.
+
+    Trap: the bytes of a watch do not pass through this class, so the recorder calls `visible` with each object.
+    """
+
+    versions_compare = False
+
+    def __init__(self, client: Any, scope: RunScope) -> None:
+        super().__init__(client)
+        self.scope = scope
+        self._token = scope.token.encode()
+
+    def visible(self, raw: bytes) -> bytes | None:
+        return self.scope.restore_names(raw) if self._token in raw else None
+
+    def read(self, path: str, **query: str) -> bytes:
+        """Unchanged: the caller decodes it, and calls `visible` with each object."""
+        return super()._bytes("GET", path, query=query)
+
+    def _bytes(self, method: str, path: str, **options: Any) -> bytes:
+        return self.scope.restore_names(super()._bytes(method, path, **options))
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str],
+        body: Mapping[str, Any] | None,
+        content_type: str,
+        timeout: float,
+    ) -> urllib3.BaseHTTPResponse:
+        scope = self.scope
+        if method == "GET" and (selector := scope.selector(path)):
+            asked = query.get("labelSelector")
+            query = {**query, "labelSelector": f"{asked},{selector}" if asked else selector}
+        scoped = scope.path(method, path)
+        if body is not None and not scoped.startswith(_REVIEWS):
+            body = scope.manifest(body) if method == "POST" else scope.patch(path, body)
+        return super()._send(method, scoped, query, body, content_type, timeout)
+
+
+def write_run_scope(kubeconfig: Path, scope: RunScope) -> None:
+    """From now on every connection by this kubeconfig is limited to the scope."""
+    kubeconfig.with_name(kubeconfig.name + _SCOPE_FILE).write_bytes(msgspec.json.encode(scope))
+
+
+def read_run_scope(kubeconfig: Path) -> RunScope | None:
+    file = kubeconfig.with_name(kubeconfig.name + _SCOPE_FILE)
+    return msgspec.json.decode(file.read_bytes(), type=RunScope) if file.is_file() else None
+
+
+def open_api(kubeconfig: Path, context: str | None = None, scope: RunScope | None = None) -> Api:
+    """Connect; limited to a run scope, if one is given or stored beside the kubeconfig."""
+    scope = scope or read_run_scope(kubeconfig)
+    return ScopedApi(load_client(kubeconfig, context), scope) if scope else Api.connect(kubeconfig, context)

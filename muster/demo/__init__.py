@@ -1,5 +1,5 @@
-"""A document played live: the scenario itself runs, sentence by sentence, while somebody watches.
+"""`muster demo` runs a walk-through step by step in the terminal; `muster up` keeps a playground cluster.
 
-The feature file is the only text of a document. pytest performs it in a process of its own (`performing`) and tells
-every sentence to the watcher (`audience`), who shows it (`showing`) and says when to go on.
+The feature file is the only source of a walk-through. pytest runs it in its own process with `pytest_plugin`, which
+sends every step to the `server` in the process of the command; `controller` and `console` show it.
 """

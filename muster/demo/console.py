@@ -1,6 +1,6 @@
-"""What is seen of a performance: line after line, nothing is ever drawn over except a sentence by its own tick.
+"""Output of a demo: line after line; nothing is overwritten except a running step by its own tick.
 
-On a terminal long lines are folded under their beginning; in a pipe they stay whole, and there is no colour.
+On a terminal long lines are wrapped and indented; in a pipe they stay whole, and there is no colour.
 """
 
 from __future__ import annotations
@@ -11,74 +11,72 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from muster.demo.maps import ClusterMap
-from muster.demo.pictures import Legend, picture
-from muster.demo.scripts import Part
+from muster.demo.cluster_map import ClusterMap, Legend, draw_map
 
 _INDENT = 3
-_HANGING = 4  # columns further in: the rest of a folded line
+_HANGING = 4  # further indentation of the rest of a wrapped line
 _RULE = re.compile(r"-{20,}")
 
 
-class Show:
-    """Writes to one console."""
+class DemoConsole:
+    """Writes a demo to one console."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._legend = Legend()
         self._after_a_gap = False
         ascii_only = console.options.ascii_only
-        self._awaited, self._true, self._false = ("..", "ok", "NO") if ascii_only else ("…", "✓", "✗")
+        self._running, self._passed, self._failed = ("..", "ok", "NO") if ascii_only else ("…", "✓", "✗")
 
     def title(self, id_: str, title: str, subtitle: str) -> None:
         self._print(Text(f"{id_}  {title}", style="bold"), hanging=len(id_) + 2)
-        self.remark(subtitle)
+        self.note(subtitle)
 
-    def remark(self, text: str) -> None:
+    def note(self, text: str) -> None:
         self._print(Text(text, style="dim"), hanging=0)
 
-    def end(self, text: str) -> None:
+    def finish(self, text: str) -> None:
         self._gap()
-        self.remark(text)
+        self.note(text)
 
-    def part(self, part: Part) -> None:
+    def section(self, number: str, title: str) -> None:
         self._gap()
-        number = f"{part.number:<{_INDENT - 1}} "
-        self._print(Text(f"{number}{part.title}", style="bold"), hanging=len(number))
+        prefix = f"{number:<{_INDENT - 1}} "
+        self._print(Text(f"{prefix}{title}", style="bold"), hanging=len(prefix))
 
-    def command(self, command: str) -> None:
+    def show_command(self, command: str) -> None:
         self._print(Text.assemble(("$ ", "bold green"), (command, "bold")), indent=_INDENT)
 
-    def answer(self, text: str) -> None:
+    def output(self, text: str) -> None:
         for line in text.splitlines():
             self._print(Text(self._fitting(line)), indent=_INDENT)
 
-    def awaits(self, sentence: str) -> None:
-        """Shown on a terminal only, and by no more than one line, so that the tick can take its place."""
+    def step_running(self, step: str) -> None:
+        """Shown on a terminal only, and by no more than one line, so that the tick can overwrite it."""
         if self._console.is_terminal:
-            first = next(self._folded(f"{self._awaited} {sentence}", _INDENT, _HANGING))
+            first = next(self._wrapped(f"{self._running} {step}", _INDENT, _HANGING))
             self._console.print(Text(first, style="dim"), end="\r", soft_wrap=True, highlight=False)
 
-    def holds(self, sentence: str) -> None:
-        self._print(Text.assemble((self._true, "green"), f" {sentence}"), indent=_INDENT)
+    def step_passed(self, step: str) -> None:
+        self._print(Text.assemble((self._passed, "green"), f" {step}"), indent=_INDENT)
 
-    def fails(self, sentence: str) -> None:
-        self._print(Text.assemble((self._false, "bold red"), f" {sentence}"), indent=_INDENT)
+    def step_failed(self, step: str) -> None:
+        self._print(Text.assemble((self._failed, "bold red"), f" {step}"), indent=_INDENT)
 
-    def story(self, text: str) -> None:
+    def failure_report(self, text: str) -> None:
         for line in text.splitlines():
             self._print(Text(line, style="red"), indent=_INDENT)
 
-    def map(self, shown: ClusterMap) -> None:
+    def map(self, cluster: ClusterMap) -> None:
         self._gap()
-        for line in picture(shown, self._legend):
+        for line in draw_map(cluster, self._legend):
             self._print(line, indent=_INDENT)
         self._gap()
 
     def pause(self) -> None:
-        """Until somebody presses Enter."""
+        """Until Enter is pressed."""
         self._gap()
-        self._console.input(Text("[Enter] goes on, ctrl-C ends it ", style="dim"))
+        self._console.input(Text("[Enter] to continue, ctrl-C to stop ", style="dim"))
 
     def _gap(self) -> None:
         """One empty line, never two."""
@@ -87,7 +85,7 @@ class Show:
         self._after_a_gap = True
 
     def _print(self, line: Text, *, indent: int = 0, hanging: int = _HANGING) -> None:
-        """An empty line stays empty; colours stay with their words."""
+        """An empty line stays empty; wrapped text keeps its colours."""
         self._after_a_gap = False
         for piece in self._pieces(line, indent, hanging):
             piece.rstrip()
@@ -101,11 +99,11 @@ class Show:
         for number, piece in enumerate(line.wrap(self._console, width - hanging)):
             yield Text(" " * (indent + (hanging if number else 0))).append_text(piece)
 
-    def _folded(self, text: str, indent: int, hanging: int) -> Iterator[str]:
+    def _wrapped(self, text: str, indent: int, hanging: int) -> Iterator[str]:
         for piece in self._pieces(Text(text), indent, hanging):
             yield piece.plain
 
     def _fitting(self, line: str) -> str:
-        """A rule is as long as there is room for it."""
-        room = self._console.width - _INDENT
-        return line[:room] if self._console.is_terminal and _RULE.fullmatch(line) else line
+        """A rule is cut to the width of the terminal."""
+        width = self._console.width - _INDENT
+        return line[:width] if self._console.is_terminal and _RULE.fullmatch(line) else line

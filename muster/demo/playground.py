@@ -1,6 +1,6 @@
-"""What `muster up` runs: a control plane, nodes, a scheduler, an operator, and the documents' priority classes.
+"""Playground cluster of `muster up`: control plane, nodes, scheduler, operator, PriorityClasses of the walk-throughs.
 
-Whatever happens, `stop` leaves nothing: it works before `start`, in the middle of it, and on dead parts.
+`stop` cleans up in any state: before `start`, in the middle of it, and after components have crashed.
 """
 
 from __future__ import annotations
@@ -9,42 +9,42 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from muster import assets
+from muster.arena.node_usage import node_address
 from muster.cluster.local import LocalCluster
-from muster.cluster.local.readiness import wait_until
 from muster.cluster.resources import NODE
-from muster.jobs.nodes import address_of
+from muster.environment.cluster_objects import node_manifest
+from muster.environment.suite_manifests import load_manifests
+from muster.operators import Operator, choose_operator
 from muster.processes import Process, first_to_end
-from muster.stage.jobs import documents
-from muster.stage.nodes import node_manifest
-from muster.subject import Subject, Workplace, choose
-from muster.subject.dialect import Dialect
-from muster.subject.operators import Operator, choose_operator
-from muster.subject.requests import NodeRequest, Taint
+from muster.processes.readiness import wait_until
+from muster.schedulers import ProcessContext, Scheduler, choose
+from muster.schedulers.dialect import Dialect
+from muster.schedulers.requests import NodeRequest, Taint
 
-_CLASSES = ("priority-classes", "high-priority")  # manifests of the documents that every API server takes
+_CLASSES = ("priority-classes", "high-priority")  # manifests of the walk-throughs that every API server accepts
 _MASTER = "node-role.kubernetes.io/master"
-_NOBODYS = "default-scheduler"  # whose pods an operator makes where no scheduler was asked for
+_NO_SCHEDULER = "default-scheduler"  # schedulerName of pods where no scheduler was requested
 
 
-class Household:
-    """A cluster that a person lives in. An empty name for scheduler or operator: there is none."""
+class Playground:
+    """Playground cluster of `muster up`. An empty name for scheduler or operator: none is started."""
 
-    def __init__(self, *, scheduler: str, operator: str, say: Callable[[str], None]) -> None:
+    def __init__(self, *, scheduler: str, operator: str, print_line: Callable[[str], None]) -> None:
         self._scheduler = choose(scheduler) if scheduler else None
         self._operator = choose_operator(operator) if operator else None
-        self._say = say
-        self.cluster = LocalCluster(say=say)
-        self.subject: Subject | None = None
+        self._print_line = print_line
+        self.cluster = LocalCluster(print_line=print_line)
+        self.scheduler: Scheduler | None = None
         self.operator: Operator | None = None
         self.classes: list[str] = []
 
     def start(self, *, nodes: int, gpus: int, masters: int) -> None:
-        """Returns when jobs can be submitted; on trouble the caller stops what there is."""
+        """Returns when jobs can be submitted; after an error the caller calls `stop`."""
         api = self.cluster.start().api
         workers = [NodeRequest(f"gpu-{number}", gpus) for number in range(1, nodes + 1)]
         for request in (*_masters(masters), *workers):
             api.create(node_manifest(request))
-        for manifest in (manifest for file in _CLASSES for manifest in documents(file)):
+        for manifest in (manifest for file in _CLASSES for manifest in load_manifests(file)):
             api.create(manifest)
             self.classes.append(manifest["metadata"]["name"])
         self._start_scheduler(workers)
@@ -53,15 +53,15 @@ class Household:
         wait_until(lambda: all(map(_has_joined, api.list(NODE)["items"])), kwok, self._processes())
 
     def wait(self) -> None:
-        """Until one of the processes ends, which none should: that one is named by the error."""
+        """Until one of the processes ends unexpectedly: the error names it."""
         first_to_end(self._processes(), None)
         self.cluster.check()
-        for part in (self.subject, self.operator):
+        for part in (self.scheduler, self.operator):
             if part is not None:
                 part.check()
 
     def stop(self) -> None:
-        for part in (self.operator, self.subject):
+        for part in (self.operator, self.scheduler):
             if part is not None:
                 part.kill()
         self.cluster.stop()
@@ -70,26 +70,26 @@ class Household:
         if self._scheduler is None:
             return
         kind, configuration = self._scheduler
-        self.subject = kind(configuration, self._workplace(kind.assets))
+        self.scheduler = kind(configuration, self._workplace(kind.assets))
         api = self.cluster.connection.api
-        self.subject.install(api)
-        for manifest in (manifest for node in workers for manifest in self.subject.dialect.beside(node)):
+        self.scheduler.install(api)
+        for manifest in (manifest for node in workers for manifest in self.scheduler.dialect.node_objects(node)):
             api.ensure(manifest)
-        self.subject.start()
+        self.scheduler.start()
 
     def _start_operator(self) -> None:
         if self._operator is None:
             return
-        dialect = self.subject.dialect if self.subject else Dialect(_NOBODYS)
+        dialect = self.scheduler.dialect if self.scheduler else Dialect(_NO_SCHEDULER)
         self.operator = self._operator(self._workplace(self._operator.assets), dialect)
         self.operator.install(self.cluster.connection.api)
         self.operator.start()
 
-    def _workplace(self, files: Iterable[str]) -> Workplace:
-        return Workplace.on(self.cluster, assets.ensure(list(files), say=self._say))
+    def _workplace(self, files: Iterable[str]) -> ProcessContext:
+        return ProcessContext.on(self.cluster, assets.ensure(list(files), print_line=self._print_line))
 
     def _processes(self) -> list[Process]:
-        schedulers = list(self.subject.processes) if self.subject else []
+        schedulers = list(self.scheduler.processes) if self.scheduler else []
         operators = [self.operator.process] if self.operator and self.operator.process else []
         return [*self.cluster.processes.values(), *schedulers, *operators]
 
@@ -100,7 +100,7 @@ def _masters(number: int) -> list[NodeRequest]:
 
 
 def _has_joined(node: Mapping[str, Any]) -> bool:
-    """Ready and open to pods, with the address that KWOK gives it last."""
+    """Ready and schedulable, with the address that KWOK sets last."""
     ready = any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", []))
-    closed = any("not-ready" in taint["key"] for taint in node["spec"].get("taints", []))
-    return ready and not closed and address_of(node) is not None
+    tainted = any("not-ready" in taint["key"] for taint in node["spec"].get("taints", []))
+    return ready and not tainted and node_address(node) is not None

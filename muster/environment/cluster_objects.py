@@ -1,4 +1,4 @@
-"""Nodes as objects: capacity declared, never guessed."""
+"""Manifests of the objects that scenarios need beside pods: nodes, PriorityClasses, namespaces and service accounts."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from muster.chronicle.quantities import GPU
-from muster.subject.requests import NodeRequest, Taint
+from muster.cluster.resources import PRIORITY_CLASS
+from muster.recording.quantities import GPU
+from muster.schedulers.requests import NodeRequest, Taint
 
 _MEMORY = "256Gi"
 _PODS = "110"
 
 
 def node_manifest(request: NodeRequest, labels: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
-    """A Node that is ready from its first moment, with its GPUs as an extended resource."""
-    offers = {"cpu": str(request.cpus), "memory": _MEMORY, "pods": _PODS}
+    """A Node that is ready from its creation, with its GPUs as an extended resource."""
+    capacity = {"cpu": str(request.cpus), "memory": _MEMORY, "pods": _PODS}
     if request.gpus:
-        offers[GPU] = str(request.gpus)
-    known_by = {"kubernetes.io/hostname": request.name, **labels, **request.labels}
+        capacity[GPU] = str(request.gpus)
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": request.name, "labels": known_by},
+        "metadata": {
+            "name": request.name,
+            "labels": {"kubernetes.io/hostname": request.name, **labels, **request.labels},
+        },
         "spec": {"taints": [taint_manifest(taint) for taint in request.taints]},
         "status": {
-            "capacity": offers,
-            "allocatable": offers,
+            "capacity": capacity,
+            "allocatable": capacity,
             "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
         },
     }
@@ -34,3 +37,22 @@ def node_manifest(request: NodeRequest, labels: Mapping[str, str] = MappingProxy
 
 def taint_manifest(taint: Taint) -> dict[str, str]:
     return {"key": taint.key, "value": taint.value, "effect": taint.effect}
+
+
+def priority_class_manifest(name: str, value: int, *, preempts: bool) -> dict[str, Any]:
+    return {
+        "apiVersion": PRIORITY_CLASS.api_version,
+        "kind": PRIORITY_CLASS.kind,
+        "metadata": {"name": name},
+        "value": value,
+        "preemptionPolicy": "PreemptLowerPriority" if preempts else "Never",
+    }
+
+
+def namespace_manifests(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A namespace and its default service account.
+
+    The controller-manager would create the account as well, some milliseconds after the first pod was refused.
+    """
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, account

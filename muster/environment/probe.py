@@ -1,8 +1,7 @@
-"""Proof of life: a pod that nothing stands against, on a node of its own. Not bound means not live.
+"""The scheduler's liveness probe: one node of its own and one probe pod per call, which fits whatever else happens.
 
-Each canary selects a label value that its node was given just before. Node changes reach a scheduler in order, so a
-bound canary also proves that the scheduler has seen every node change made before it: it is the barrier between
-setting up and judging.
+Each probe pod selects a label value that the probe node was given just before. A scheduler sees node changes in order,
+so a bound probe pod also proves that it has seen every node change made before: the barrier between set-up and test.
 """
 
 from __future__ import annotations
@@ -10,35 +9,35 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from muster.chronicle.history import History
-from muster.chronicle.lifelines import CANARY_ROLE, ROLE_LABEL
-from muster.chronicle.records import Moment
 from muster.cluster.api import Api
 from muster.cluster.resources import NODE, POD
+from muster.environment.cluster_objects import node_manifest
 from muster.errors import HarnessError
-from muster.stage.nodes import node_manifest
-from muster.subject.dialect import Dialect
-from muster.subject.requests import NodeRequest, PodRequest, Taint, Toleration
+from muster.recording.history import History
+from muster.recording.pod_history import PROBE_ROLE, ROLE_LABEL
+from muster.recording.records import Moment
+from muster.schedulers.dialect import Dialect
+from muster.schedulers.requests import NodeRequest, PodRequest, Taint, Toleration
 
-NAME = "muster-canary"
-_TAINT = Taint("muster.dev/canary", "", "NoExecute")
+NAME = "muster-probe"
+_TAINT = Taint("muster.dev/probe", "", "NoExecute")
 _GENERATION = "muster.dev/generation"
 
 
-class Canary:
-    """Sings on demand: one node for all canaries, a fresh pod for each."""
+class SchedulerProbe:
+    """Scheduler liveness probe: creates one probe pod per call."""
 
-    def __init__(self, api: Api, dialect: Dialect, namespace: str, guard: Callable[[], None]) -> None:
-        self._api, self._dialect, self._namespace, self._guard = api, dialect, namespace, guard
+    def __init__(self, api: Api, dialect: Dialect, namespace: str, check: Callable[[], None]) -> None:
+        self._api, self._dialect, self._namespace, self._check = api, dialect, namespace, check
         self._count = 0
 
     def install(self) -> None:
-        labels = {ROLE_LABEL: CANARY_ROLE, _GENERATION: "0"}
+        labels = {ROLE_LABEL: PROBE_ROLE, _GENERATION: "0"}
         request = NodeRequest(NAME, taints=(_TAINT,), labels=labels)
         self._api.ensure(node_manifest(request, self._dialect.node_labels))
 
-    def sing(self, history: History, within: float) -> Moment:
-        """The moment at which a canary was bound; a HarnessError when none was within so many seconds."""
+    def run(self, history: History, within: float) -> Moment:
+        """The moment at which a probe pod was bound; HarnessError if none was within that many seconds."""
         self._count += 1
         generation = str(self._count)
         self._api.patch(NODE, NAME, {"metadata": {"labels": {_GENERATION: generation}}})
@@ -53,34 +52,34 @@ class Canary:
 
     def _pod(self, name: str, generation: str) -> dict[str, object]:
         request = PodRequest(
-            name, tolerations=(Toleration(key=_TAINT.key, effect=_TAINT.effect),), labels={ROLE_LABEL: CANARY_ROLE}
+            name, tolerations=(Toleration(key=_TAINT.key, effect=_TAINT.effect),), labels={ROLE_LABEL: PROBE_ROLE}
         )
-        manifest = self._dialect.pod(request, self._namespace)
+        manifest = self._dialect.pod_manifest(request, self._namespace)
         manifest["spec"]["nodeSelector"] = {_GENERATION: generation}
         return manifest
 
-    def _await(self, history: History, happened: Callable[[], Moment | None], deadline: float, within: float) -> Moment:
+    def _await(self, history: History, find: Callable[[], Moment | None], deadline: float, within: float) -> Moment:
         with history.changed:
             while True:
-                self._guard()
-                moment = happened()
+                self._check()
+                moment = find()
                 if moment is not None:
                     return moment
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise HarnessError(
-                        f"the scheduler is not live: a pod that nothing stands against was not bound within"
-                        f" {within:.0f} s; look at the scheduler's log"
+                        f"the scheduler is not live: the probe pod was not bound within {within:.0f} s;"
+                        " look at the scheduler's log"
                     )
                 history.changed.wait(min(left, 0.5))
 
     @staticmethod
     def _labelled(history: History, generation: str) -> Moment | None:
-        life = history.nodes.get(NAME)
-        if life and life.node.metadata.labels.get(_GENERATION) == generation and life.ready:
-            return life.states[-1][0]
+        node = history.nodes.get(NAME)
+        if node and node.latest.metadata.labels.get(_GENERATION) == generation and node.ready:
+            return node.states[-1][0]
         return None
 
     def _bound(self, history: History, name: str) -> Moment | None:
-        life = history.pod_in(self._namespace, name)
-        return life.bound if life else None
+        pod = history.pod_in(self._namespace, name)
+        return pod.bound if pod else None

@@ -1,262 +1,264 @@
-"""The stage of one scenario: a fresh namespace, the nodes and pods that its steps ask for, and its undoing."""
+"""The context of one scenario: a new namespace, the nodes and pods that its steps create, and its cleanup."""
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 import tenacity
 
-from muster import timeouts
-from muster.chronicle.chronicle import Chronicle
-from muster.chronicle.facts import ended, gone, runs
-from muster.chronicle.questions import Answer, Question, Verdict, all_of, eventually
+from muster import progress, timeouts
+from muster.arena.clients import Client
+from muster.assertions.evaluation import Recording
+from muster.assertions.pods import ended, gone, runs
 from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
-from muster.cluster.fenced_api import FencedApi
+from muster.cluster.interface import Cluster
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
+from muster.cluster.run_scope import DEFAULT_NAMESPACE, ScopedApi
+from muster.environment.cluster_objects import node_manifest, priority_class_manifest, taint_manifest
+from muster.environment.pod_faults import PodFaults
+from muster.environment.podgroups import Groups
+from muster.environment.preconditions import create_exhausted_budget
+from muster.environment.training_jobs import TrainingJobs
 from muster.errors import NotStaged
-from muster.stage.budgets import exhausted_budget
-from muster.stage.groups import Groups
-from muster.stage.jobs import HOME, Jobs
-from muster.stage.nodes import node_manifest, taint_manifest
-from muster.subject import Subject
-from muster.subject.clients import Client
-from muster.subject.dialect import GATE
-from muster.subject.operators import Operator
-from muster.subject.requests import NodeRequest, PodRequest, Taint
+from muster.operators.base import Operator
+from muster.recording.questions import Answer, Outcome, Question, all_of, eventually
+from muster.schedulers import Scheduler
+from muster.schedulers.dialect import GATE
+from muster.schedulers.requests import NodeRequest, PodRequest, Taint
 
 _SYSTEM = "kube-system"
 _START_TIMES_APART = 1.1  # seconds: start times have a resolution of one second. The one wait that cannot be an event
 
 
-class Scene:
-    """What steps speak to: each method changes the cluster through the subject's dialect."""
+class ScenarioContext:
+    """The interface of steps to the cluster: each method changes it through the scheduler's dialect.
+
+    `require_operator` and `client` start the training operator and another client when they are first needed.
+    """
 
     def __init__(
         self,
         api: Api,
-        subject: Subject,
-        chronicle: Chronicle,
+        scheduler: Scheduler,
+        recording: Recording,
         namespace: str,
-        need_operator: Callable[[str], Operator],
-        client: Callable[[], Client | None] = lambda: None,
+        ensure_operator: Callable[[str], Operator],
+        client: Callable[[], Client],
     ) -> None:
-        self.api, self.subject, self.chronicle, self.namespace = api, subject, chronicle, namespace
-        self.need_operator = need_operator
+        self.api, self.scheduler, self.recording, self.namespace = api, scheduler, recording, namespace
+        self.ensure_operator = ensure_operator
         self.client = client
-        self.failure: BaseException | None = None  # why the scenario has failed, as soon as it has
+        self.failure: BaseException | None = None  # why the scenario has failed, if it has
         self._nodes: list[str] = []
-        self._nodes_are_news = False  # the scheduler may not have seen the newest nodes yet
+        self._scheduler_may_lag = False  # it may not have seen the newest nodes, budgets or settings yet
         self._classes: dict[tuple[int, bool], str] = {}
         self._requests: dict[str, PodRequest] = {}  # the newest of each name
-        self._beside: list[dict[str, Any]] = []  # objects that the subject wants beside nodes
+        self._node_objects: list[dict[str, Any]] = []  # objects that the scheduler needs for nodes
         self.groups = Groups(self)
-        self.jobs = Jobs(self)
+        self.jobs = TrainingJobs(self)
+        self.faults = PodFaults(self)
 
     def add_nodes(self, requests: Iterable[NodeRequest]) -> None:
         """Create nodes and wait until they are ready."""
         wanted = list(requests)
         for request in wanted:
             self._nodes.append(request.name)
-            self.api.create(node_manifest(request, self.subject.dialect.node_labels))
-            for manifest in self.subject.dialect.beside(request):
+            self.api.create(node_manifest(request, self.scheduler.dialect.node_labels))
+            for manifest in self.scheduler.dialect.node_objects(request):
                 self.api.ensure(manifest)
-                self._beside.append(manifest)
-        self.chronicle.staged(_nodes_ready([request.name for request in wanted]))
-        self._nodes_are_news = True
+                self._node_objects.append(manifest)
+        self.recording.set_up(_nodes_ready([request.name for request in wanted]))
+        self._scheduler_may_lag = True
 
-    def touch(self) -> None:
-        """Something was changed just now: quiet begins anew."""
-        history = self.chronicle.history
+    def note_activity(self) -> None:
+        """The scenario has just changed something: the quiet period starts again."""
+        history = self.recording.history
         with history.changed:
-            history.last_stir = time.monotonic()
+            history.last_activity = time.monotonic()
 
-    def create(self, manifest: dict[str, Any]) -> None:
-        """An object of the subject's own kind."""
-        self._let_nodes_be_seen()
-        self._admit(manifest)
-        self.touch()
+    def create_object(self, manifest: dict[str, Any]) -> None:
+        """Create an object of a kind of the scheduler; it has seen every node by then."""
+        self._sync_scheduler()
+        self._create_with_retry(manifest)
+        self.note_activity()
 
-    def change(self, manifest: dict[str, Any]) -> None:
-        """An object that the subject brought along gets other content; the scheduler has seen it by the next step."""
-        if isinstance(self.api, FencedApi):
-            raise NotStaged(f"{manifest['metadata']['name']} is not ours to change on this cluster")
+    def patch_object(self, manifest: dict[str, Any]) -> None:
+        """Change an object that was installed with the scheduler; it has seen the change by the next step."""
+        if isinstance(self.api, ScopedApi):
+            raise NotStaged(f"Muster does not change {manifest['metadata']['name']} on an existing cluster")
         meta = manifest["metadata"]
         self.api.patch(resource_of(manifest), meta["name"], manifest, namespace=meta.get("namespace"))
-        self._nodes_are_news = True  # a canary more, as for budgets
-        self.touch()
+        self._scheduler_may_lag = True
+        self.note_activity()
 
     def next_node_name(self) -> str:
         return f"gpu-{len(self._nodes) + 1}"
 
     def submit(self, *requests: PodRequest) -> None:
         """Create pods; the scheduler has seen every node by then."""
-        self._let_nodes_be_seen()
+        self._sync_scheduler()
         for request in requests:
             self._create_pod(request)
-        self.touch()
+        self.note_activity()
 
-    def running(self, requests: Iterable[PodRequest], *, apart: bool = False) -> None:
-        """Create pods and wait until all of them run; `apart` lets each start in a later second than the one before."""
+    def run_pods(self, requests: Iterable[PodRequest], *, apart: bool = False) -> None:
+        """Create pods and wait until all of them run; with `apart` each starts in a later second than the previous."""
         groups = [[request] for request in requests] if apart else [list(requests)]
         for number, group in enumerate(groups):
             if number:
-                self.next_second()
+                self.wait_for_next_second()
             self.submit(*group)
             names = [request.name for request in group]
-            self.chronicle.staged(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
-        self.touch()
+            self.recording.set_up(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
+        self.note_activity()
 
-    def next_second(self) -> None:
-        """What is created from now on is younger, by the clock of the API, than what is there."""
+    def wait_for_next_second(self) -> None:
+        """Objects created from now on have a later creation time, which the API rounds to seconds."""
         time.sleep(_START_TIMES_APART)
 
-    def finish(self, *pods: str) -> None:
-        """Let the processes of these pods come to a good end, together."""
+    def finish_pods(self, *pods: str) -> None:
+        """Let the containers of these pods exit with 0, and wait until all pods have ended."""
         mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
         for pod in pods:
-            self.api.patch(POD, pod, mark, namespace=self.chronicle.history.elsewhere.get(pod, self.namespace))
-        self.chronicle.staged(all_of(f"{', '.join(pods)} at an end", [eventually(ended(pod)) for pod in pods]))
-        self.touch()
+            self.api.patch(POD, pod, mark, namespace=self.recording.history.other_namespaces.get(pod, self.namespace))
+        self.recording.set_up(all_of(f"{', '.join(pods)} ended", [eventually(ended(pod)) for pod in pods]))
+        self.note_activity()
 
-    def remove(self, pod: str) -> None:
+    def delete_pod(self, pod: str) -> None:
         """Delete a pod as its owner would, and wait until it is gone."""
-        life = self.chronicle.history.pod(pod)
-        if pod in self._requests and not (life and life.ended):
-            self.subject.dialect.lose(self._requests[pod])
+        known = self.recording.history.pod(pod)
+        if pod in self._requests and not (known and known.ended):
+            self.scheduler.dialect.check_pod_deletion(self._requests[pod])
         self.api.delete(POD, pod, self.namespace)
-        if life is not None:
-            self.chronicle.history.removed_on_purpose.add(life.uid)
-        self.chronicle.staged(eventually(gone(pod)))
-        self.touch()
+        if known is not None:
+            self.recording.history.removed_on_purpose.add(known.uid)
+        self.recording.set_up(eventually(gone(pod)))
+        self.note_activity()
 
-    def replace(self, pod: str, by: str) -> None:
-        """A pod like another one under a new name, as a controller makes it when the old one is asked to go."""
+    def replace_pod(self, pod: str, by: str) -> None:
+        """Create a pod like another one under a new name, as a controller does when the old one is deleted."""
         self.submit(replace(self._requests[pod], name=by))
 
-    def ungate(self, pod: str) -> None:
-        """Nothing of ours keeps the scheduler from looking at it any more; others may have gates of their own."""
+    def remove_scheduling_gate(self, pod: str) -> None:
+        """Remove the scenario's scheduling gate; other gates of the pod stay."""
         lifted = {"spec": {"schedulingGates": [{"name": GATE, "$patch": "delete"}]}}
         self.api.patch(POD, pod, lifted, namespace=self.namespace, content_type=STRATEGIC_PATCH)
-        self.touch()
+        self.note_activity()
 
-    def protect(self, *pods: str) -> None:
-        """A disruption budget that spares none of them, and that the scheduler can have seen by the next step."""
-        exhausted_budget(self.api, self.namespace, pods)
-        self._nodes_are_news = True  # a canary more: budgets come to the scheduler by a watch of their own
-        self.touch()
+    def protect_pods(self, *pods: str) -> None:
+        """Create an exhausted PodDisruptionBudget; the scheduler has seen it by the next step."""
+        create_exhausted_budget(self.api, self.namespace, pods)
+        self._scheduler_may_lag = True
+        self.note_activity()
 
-    def taint(self, node: str, *taints: Taint) -> None:
+    def set_taints(self, node: str, *taints: Taint) -> None:
         """Replace the taints of a node; none at all removes them."""
         self._change_node(node, {"spec": {"taints": [taint_manifest(taint) for taint in taints] or None}})
 
     def cordon(self, node: str, *, on: bool) -> None:
         self._change_node(node, {"spec": {"unschedulable": on or None}})
 
-    def silence(self, node: str) -> None:
-        """A node of which nothing is heard any more: what the node controller would say of it."""
+    def make_unreachable(self, node: str) -> None:
+        """Set the condition that the node controller sets when a node's heartbeats stop."""
         unknown = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
         patch = {"status": {"conditions": [unknown]}}
         self.api.patch(NODE, node, patch, subresource="status", content_type=STRATEGIC_PATCH)
-        self.touch()
+        self.note_activity()
 
     @contextmanager
     def scheduler_paused(self) -> Iterator[None]:
-        """Rivals are created while the scheduler looks away, so that they truly compete."""
-        self._let_nodes_be_seen()
-        self.subject.pause()
+        """Pods that are created meanwhile compete: the scheduler sees all of them at once."""
+        self._sync_scheduler()
+        self.scheduler.pause()
         try:
             yield
         finally:
-            self.subject.resume()
-            self.touch()
+            self.scheduler.resume()
+            self.note_activity()
 
-    def configure(self, **policy: str) -> None:
-        """The scheduler goes on with other settings until the scene is over."""
-        self.subject.configure(policy)
-        self.chronicle.prove_live()
-        self.touch()
+    def configure_scheduler(self, **policy: str) -> None:
+        """Run the scheduler with other settings until the end of the scenario."""
+        self.scheduler.configure(policy)
+        self.recording.prove_live()
+        self.note_activity()
 
     def priority_class(self, value: int, *, preempts: bool = True, name: str = "") -> str:
-        """The name of a PriorityClass of that value, created when it is first asked for."""
+        """The name of a PriorityClass of that value, created when it is first needed."""
         found = self._classes.get((value, preempts))
         if found and name in ("", found):
             return found
         chosen = name or f"{'priority' if preempts else 'patient'}-{value}"
-        manifest = {
-            "apiVersion": "scheduling.k8s.io/v1",
-            "kind": "PriorityClass",
-            "metadata": {"name": chosen},
-            "value": value,
-            "preemptionPolicy": "PreemptLowerPriority" if preempts else "Never",
-        }
-        self.api.ensure(manifest)
+        self.api.ensure(priority_class_manifest(chosen, value, preempts=preempts))
         self._classes[value, preempts] = chosen
         return chosen
 
-    def strike(self) -> None:
-        """Take everything down by force; the namespace goes in the background."""
-        self.subject.resume()
-        self.jobs.stop()
-        if self.subject.policy:
-            self.subject.configure({})
+    def cleanup(self) -> None:
+        """Delete everything without grace; the namespace is deleted in the background."""
+        self.scheduler.resume()
+        self.jobs.delete_controllers()
+        if self.scheduler.policy:
+            self.scheduler.configure({})
         self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
-        for pod in self.chronicle.history.elsewhere:
+        for pod in self.recording.history.other_namespaces:
             self.api.delete(POD, pod, _SYSTEM, grace=0)
         for node in self._nodes:
             self.api.delete(NODE, node, grace=0)
-        for manifest in self._beside:
+        for manifest in self._node_objects:
             self.api.delete(resource_of(manifest), manifest["metadata"]["name"])
-        self.groups.strike()
-        self.jobs.strike()
-        if self.namespace == HOME:
-            self._leave_nobody_at_home()
+        self.groups.cleanup()
+        self.jobs.cleanup()
+        if self.namespace == DEFAULT_NAMESPACE:
+            self._delete_all_pods()
         else:
             self.api.delete(NAMESPACE, self.namespace)
 
-    def _leave_nobody_at_home(self) -> None:
-        """A namespace that stays is shared with the next scene: a controller may have replaced a pod meanwhile."""
+    def _delete_all_pods(self) -> None:
+        """The namespace is shared with the next scenario: wait until no pod is left, also none that was re-created."""
         attempts = tenacity.Retrying(
             retry=tenacity.retry_if_result(bool),
             wait=tenacity.wait_fixed(0.05),
             stop=tenacity.stop_after_delay(timeouts.SETTING_UP),
         )
 
-        def left() -> list[Any]:
+        def delete_and_list() -> list[Any]:
             self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
             found: list[Any] = self.api.list(POD, self.namespace)["items"]
             return found
 
-        attempts(left)
+        attempts(delete_and_list)
 
-    def _let_nodes_be_seen(self) -> None:
-        if self._nodes_are_news:
-            self.chronicle.prove_live()
-            self._nodes_are_news = False
+    def _sync_scheduler(self) -> None:
+        if self._scheduler_may_lag:
+            self.recording.prove_live()
+            self._scheduler_may_lag = False
 
     def _change_node(self, node: str, patch: dict[str, Any]) -> None:
         self.api.patch(NODE, node, patch)
-        self._nodes_are_news = True
-        self.touch()
+        self._scheduler_may_lag = True
+        self.note_activity()
 
     def _create_pod(self, request: PodRequest) -> None:
         if request.priority is not None and not request.priority_class:
             chosen = self.priority_class(request.priority, preempts=request.may_preempt)
             request = replace(request, priority_class=chosen)
         self._requests[request.name] = request
-        if request.system and isinstance(self.api, FencedApi):
-            raise NotStaged(f"{_SYSTEM} is not ours to put pods into on this cluster")
+        if request.system and isinstance(self.api, ScopedApi):
+            raise NotStaged(f"the scenario creates a pod in {_SYSTEM}, which a run on an existing cluster never does")
         if request.system:
-            self.chronicle.history.elsewhere[request.name] = _SYSTEM
-        self._admit(self.subject.dialect.pod(request, _SYSTEM if request.system else self.namespace))
+            self.recording.history.other_namespaces[request.name] = _SYSTEM
+        self._create_with_retry(
+            self.scheduler.dialect.pod_manifest(request, _SYSTEM if request.system else self.namespace)
+        )
 
-    def _admit(self, manifest: dict[str, Any]) -> None:
-        """Admission looks priority classes up in a cache of its own, which may be some milliseconds behind."""
+    def _create_with_retry(self, manifest: dict[str, Any]) -> None:
+        """Retry while admission does not know a new PriorityClass: its cache lags by some milliseconds."""
         attempts = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_class_not_seen_yet),
+            retry=tenacity.retry_if_exception(_is_unknown_priority_class),
             wait=tenacity.wait_fixed(0.02),
             stop=tenacity.stop_after_delay(timeouts.API_TRANSIENT),
             reraise=True,
@@ -264,13 +266,29 @@ class Scene:
         attempts(self.api.create, manifest)
 
 
-def _class_not_seen_yet(problem: BaseException) -> bool:
+def _is_unknown_priority_class(problem: BaseException) -> bool:
     return isinstance(problem, ApiRefused) and problem.status == 403 and "PriorityClass" in problem.message
 
 
 def _nodes_ready(names: list[str]) -> Question:
     def ask(history: Any) -> Answer:
         missing = [name for name in names if name not in history.nodes or not history.nodes[name].ready]
-        return Answer(Verdict.OPEN, f"not ready: {', '.join(missing)}") if missing else Answer(Verdict.YES)
+        return Answer(Outcome.PENDING, f"not ready: {', '.join(missing)}") if missing else Answer(Outcome.TRUE)
 
     return Question(f"nodes {', '.join(names)} ready", ask)
+
+
+def pause_until_interrupt(scenario: ScenarioContext, cluster: Cluster) -> None:
+    """Leave a failed scenario running until ctrl-C, and say how to inspect it. SIGTERM arrives as ctrl-C as well."""
+    lines = [
+        *str(scenario.failure).splitlines(),
+        "",
+        "The scenario is left running until ctrl-C. In another terminal:",
+        f"export KUBECONFIG={cluster.client_kubeconfig('admin')}",
+        f"kubectl get pods,events -n {scenario.namespace}",
+        f"Logs: {cluster.directory}",
+    ]
+    progress.send("kept", lines=lines)
+    with suppress(KeyboardInterrupt), progress.waiting("ctrl-C"):
+        while True:
+            signal.pause()

@@ -1,7 +1,7 @@
-"""A child process with a log: in a session of its own, awaited by its pidfd, gone when we say so or when we die.
+"""A child process with a log, in a session of its own, awaited by its pidfd, and ended with this process at the latest.
 
-The session of its own matters: ctrl-C in a terminal goes to the whole foreground group, and a child that gets it before
-the orderly stop dies in the wrong order (kube-apiserver lingers for minutes once etcd is gone).
+The session matters: ctrl-C in a terminal goes to the whole foreground group, and children that get it before the
+orderly stop end in the wrong order (kube-apiserver takes minutes once etcd has ended).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from muster.errors import HarnessError
-from muster.processes.janitor import Janitor
+from muster.processes.reaper import Reaper
 
 _TAIL_BYTES = 16_384
 
 
 class Process:
-    """One child. `start` may be called once; every other method is safe at any time, on a dead child too."""
+    """One child. `start` may be called once; every other method may be called at any time, also on an ended child."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Process:
         env: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
-        self.argv = [str(word) for word in argv]
+        self.argv = [str(argument) for argument in argv]
         self.directory = directory
         self.log = log
         self._env = dict(os.environ if env is None else env)
@@ -49,7 +49,7 @@ class Process:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
-                    env=Janitor.current().tagged(self._env),
+                    env=Reaper.current().tagged(self._env),
                     start_new_session=True,
                 )
             self._pidfd = os.pidfd_open(self._child.pid)
@@ -57,7 +57,7 @@ class Process:
             raise HarnessError(f"cannot start {self.name} ({self.argv[0]}): {problem.strerror or problem}") from None
 
     def run_to_end(self) -> int:
-        """Start it and wait; its exit code. It does not outlive us, whatever interrupts the waiting."""
+        """Start it, wait, and return its exit code. It is killed when the wait is interrupted."""
         try:
             self.start()
             self.wait()
@@ -76,7 +76,7 @@ class Process:
 
     @property
     def exit_code(self) -> int | None:
-        """As subprocess has it: negative for a signal, None while it runs or before it was started."""
+        """As in subprocess: negative for a signal, None while it runs or before it was started."""
         return self._child.poll() if self._child else None
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -84,17 +84,17 @@ class Process:
         return first_to_end([self], seconds) is not None
 
     def stop(self, grace: float) -> None:
-        """SIGTERM, then SIGKILL when the grace is over; a paused process is woken up to hear it."""
+        """SIGTERM, then SIGKILL when the grace is over; a paused process is resumed to receive it."""
         self._signal(signal.SIGTERM)
         self._signal(signal.SIGCONT)
         self.wait(grace)
         self.kill()
 
     def kill(self) -> None:
-        """SIGKILL to the process and to whatever it started in its session; returns when it is gone."""
+        """SIGKILL to the process and to all others of its session; returns when it has ended."""
         if self._child is None:
             return
-        if self._child.returncode is None:  # not reaped yet, so that the group id cannot belong to anybody else
+        if self._child.returncode is None:  # not reaped yet, so that the group id cannot be reused
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._child.pid, signal.SIGKILL)
             self._child.wait()
@@ -132,7 +132,7 @@ class Process:
 
 
 def first_to_end(processes: Iterable[Process], seconds: float | None) -> Process | None:
-    """Wait until one of the processes has ended, and say which; None when the time is over first."""
+    """Wait until one of the processes has ended, and return it; None when the time is over first."""
     poll, watched = select.poll(), {}
     for process in processes:
         if process._pidfd < 0 or not process.alive:

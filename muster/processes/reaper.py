@@ -1,9 +1,9 @@
-"""Clean-up for the day when nobody is left to clean up: the harness got SIGKILL or ran into the out-of-memory killer.
+"""Clean-up after the harness was killed, by SIGKILL or by the out-of-memory killer.
 
-One small helper process per harness process holds the read end of a pipe whose only write end is ours; the pipe reaches
-its end when we are gone, however we went. (PR_SET_PDEATHSIG is no substitute: it fires when the *thread* that started
-the child ends.) Children carry a tag in their environment instead of being announced one by one, so that there is no
-moment between fork and announcement in which a child could be missed, and no process id that could be mistaken.
+One small helper process per harness process reads from a pipe whose only write end belongs to the harness; the pipe
+ends when the harness does, however that happens. (PR_SET_PDEATHSIG is no substitute: it fires when the *thread* that
+started the child ends.) Children have a tag in their environment instead of being registered one by one, so that no
+child can be missed between fork and registration, and no process id can be mistaken.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-TAG = "MUSTER_JANITOR_TAG"
-_SCRIPT = Path(__file__).with_name("janitor_main.py")
+TAG = "MUSTER_REAPER_TAG"
+_SCRIPT = Path(__file__).with_name("reaper_main.py")
 _lock = threading.Lock()
-_current: Janitor | None = None
+_current: Reaper | None = None
 
 
-class Janitor:
-    """What this process would leave behind, known to a helper that outlives it."""
+class Reaper:
+    """Registers what this process would leave behind with a helper that outlives it."""
 
     def __init__(self) -> None:
         self.tag = f"{os.getpid()}-{secrets.token_hex(8)}"
@@ -52,8 +52,8 @@ class Janitor:
             os.close(read_end)
 
     @classmethod
-    def current(cls) -> Janitor:
-        """The janitor of this process, started when it is first needed."""
+    def current(cls) -> Reaper:
+        """The reaper of this process, started when it is first needed."""
         global _current
         with _lock:
             if _current is None or _current._owner != os.getpid():
@@ -65,11 +65,11 @@ class Janitor:
         return self._helper.pid
 
     def tagged(self, env: Mapping[str, str]) -> dict[str, str]:
-        """The environment of a child that must not outlive us."""
+        """The environment of a child that must not outlive this process."""
         return {**env, TAG: self.tag}
 
     def make_directory(self, prefix: str, *, keep: bool = False) -> Path:
-        """A private one for temporary files. The helper knows of it before it is there, unless it is to be kept."""
+        """A private temporary directory. The helper knows of it before it is created, unless it is to be kept."""
         path = Path(tempfile.gettempdir()).absolute() / f"{prefix}{secrets.token_hex(8)}"
         if not keep:
             self.remember_directory(path)
@@ -77,28 +77,28 @@ class Janitor:
         return path
 
     def remember_directory(self, path: Path) -> None:
-        self._tell("dir", str(path))
+        self._send("dir", str(path))
 
     def remove_directory(self, path: Path) -> None:
-        """Now; what cannot be removed now is tried again at our end."""
+        """Remove it now; what cannot be removed is tried again when this process ends."""
         shutil.rmtree(path, ignore_errors=True)
         if not path.exists():
-            self._tell("forget", str(path))
+            self._send("forget", str(path))
 
     def remember_command(self, argv: Sequence[str]) -> None:
-        """For what is neither a process nor a directory of ours: run by the helper, whose environment is empty."""
-        self._tell("run", shlex.join(argv))
+        """A command that removes something else; the helper runs it with an empty environment."""
+        self._send("run", shlex.join(argv))
 
     def forget_command(self, argv: Sequence[str]) -> None:
-        self._tell("forget", shlex.join(argv))
+        self._send("forget", shlex.join(argv))
 
-    def _tell(self, verb: str, what: str) -> None:
-        with contextlib.suppress(BrokenPipeError):  # somebody killed it: we go on without a net
+    def _send(self, verb: str, what: str) -> None:
+        with contextlib.suppress(BrokenPipeError):  # the helper was killed: go on without it
             os.write(self._pipe, os.fsencode(f"{verb} {what}\0"))
 
 
 def _drop_inherited_pipe() -> None:
-    """A forked copy of us must not keep the pipe open: the janitor would wait for the copy, too."""
+    """A forked copy of this process must not keep the pipe open: the reaper would wait for the copy as well."""
     global _current
     if _current is not None:
         os.close(_current._pipe)

@@ -1,6 +1,6 @@
-"""The janitor's own process: waits for the end of its standard input, then removes what the dead harness left behind.
+"""The reaper's own process: waits for the end of its standard input, then removes what the dead harness left behind.
 
-A plain script that needs the standard library only; janitor.py says why. Usage: janitor_main.py VARIABLE TAG
+A plain script that needs the standard library only; reaper.py says why. Usage: reaper_main.py VARIABLE TAG
 """
 
 import os
@@ -14,8 +14,8 @@ import time
 _SETTLE_SECONDS = 0.1  # a child caught in the middle of fork or exec shows its tag only afterwards: look again
 
 
-def what_is_left() -> list[tuple[str, str]]:
-    """Listen until the harness is gone; what it registered and did not take back, newest first."""
+def read_registrations() -> list[tuple[str, str]]:
+    """Read until the harness has ended; return what it registered and did not withdraw, newest first."""
     registered: list[tuple[str, str]] = []
     text = b""
     while chunk := os.read(0, 65536):
@@ -30,7 +30,7 @@ def what_is_left() -> list[tuple[str, str]]:
 
 
 def tagged_processes(marker: bytes) -> list[int]:
-    """Process ids whose environment carries the marker, youngest first, so that clients go before their servers."""
+    """Process ids whose environment has the marker, youngest first, so that clients end before their servers."""
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -41,28 +41,28 @@ def tagged_processes(marker: bytes) -> list[int]:
                     continue
             with open(f"/proc/{entry}/stat", "rb") as stat:
                 started = int(stat.read().rpartition(b")")[2].split()[19])
-        except OSError:  # another user's process, or one that ended while we looked
+        except OSError:  # another user's process, or one that has just ended
             continue
         found.append((started, int(entry)))
     return [pid for _, pid in sorted(found, reverse=True)]
 
 
 def kill_all(marker: bytes) -> bool:
-    """Kill whatever carries the marker; true if there was anything."""
-    victims = tagged_processes(marker)
-    for pid in victims:
+    """Kill every process with the marker; true if there was one."""
+    pids = tagged_processes(marker)
+    for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
         except OSError:
             continue
-    return bool(victims)
+    return bool(pids)
 
 
 def main(variable: str, tag: str) -> None:
-    left = what_is_left()
+    left = read_registrations()
     marker = os.fsencode(f"{variable}={tag}")
     before, now = True, kill_all(marker)
-    while before or now:  # two looks in a row must find nobody
+    while before or now:  # two checks in a row must find no process
         time.sleep(_SETTLE_SECONDS)
         before, now = now, kill_all(marker)
     for verb, what in left:

@@ -1,4 +1,4 @@
-"""The few fields of pods, nodes and events that questions are asked about, decoded straight from bytes.
+"""The few fields of pods, nodes and events that questions need, decoded straight from bytes.
 
 The full object stays beside them as bytes (see records.py): decoding 3 % of a pod costs 3 % of the time.
 """
@@ -30,13 +30,13 @@ class Resources(msgspec.Struct):
 
 
 class Container(msgspec.Struct):
-    """A container, as far as room is concerned."""
+    """A container, as far as its resources are concerned."""
 
     resources: Resources = msgspec.field(default_factory=Resources)
 
 
 class Toleration(msgspec.Struct, rename="camel"):
-    """What a pod puts up with."""
+    """A toleration of a pod."""
 
     key: str = ""
     operator: str = "Equal"
@@ -45,7 +45,7 @@ class Toleration(msgspec.Struct, rename="camel"):
 
 
 class Taint(msgspec.Struct):
-    """What a node asks a pod to put up with."""
+    """A taint of a node."""
 
     key: str
     effect: str
@@ -119,7 +119,7 @@ class Reference(msgspec.Struct):
 
 
 class Event(msgspec.Struct, rename="camel"):
-    """An event: what a component says that it did."""
+    """An event: what a component reports."""
 
     metadata: Meta
     involved_object: Reference
@@ -132,16 +132,16 @@ class Event(msgspec.Struct, rename="camel"):
 
     @property
     def when(self) -> str:
-        """When it was first told of, in the API's words; the newer and the older API keep that in different fields."""
+        """When it was first reported, as the API writes times; the newer and the older API use different fields."""
         return self.event_time or self.first_timestamp or ""
 
 
-class Thing(msgspec.Struct):
-    """An object of a scheduler's own kind (a gang, a queue): its dialect knows what the fields mean."""
+class CustomObject(msgspec.Struct):
+    """An object of a scheduler's own kind (a PodGroup, a queue): its dialect knows what the fields mean."""
 
     metadata: Meta
     spec: dict[str, Any] = {}
     status: dict[str, Any] = {}
 
 
-Object = Pod | Node | Event | Thing
+Object = Pod | Node | Event | CustomObject

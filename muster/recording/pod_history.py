@@ -1,87 +1,100 @@
-"""The life of one pod or node, told by its moments: created, nominated, bound, running, marked, deleting, gone.
+"""The history of one pod or node: when it was created, nominated, bound, running, disrupted, deleted and gone.
 
-A lifeline belongs to a uid: a pod that is deleted and created again under its name has two of them.
+A history belongs to a uid: a pod that is deleted and created again under the same name has two of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from muster.chronicle.objects import Condition, Node, Pod
-from muster.chronicle.quantities import amounts, asked_by
-from muster.chronicle.records import Moment, Record
+from muster.recording.conventions import KUBERNETES
+from muster.recording.objects import Condition, Node, Pod
+from muster.recording.quantities import amounts, requests_of
+from muster.recording.records import Moment, Record
 
-CANARY_ROLE = "canary"
+PROBE_ROLE = "probe"
 ROLE_LABEL = "muster.dev/role"
-STANDS_FOR_LABEL = "muster.dev/stands-for"
-_MARKS = ("DisruptionTarget", "TerminationTarget")  # conditions of pods that have to go; the second one is Kueue's
+PLACEHOLDER_LABEL = "muster.dev/placeholder-for"
 
 
 @dataclass(slots=True)
-class PodLife:
-    """Everything the questions ask about one pod."""
+class PodHistory:
+    """The milestones of one pod, and all states in which it was seen."""
 
     name: str
     namespace: str
     uid: str
     created: Moment
-    pod: Pod  # the newest state
-    asks: dict[str, int]
+    latest: Pod  # the newest state
+    requests: dict[str, int]
+    disruption_conditions: tuple[str, ...] = KUBERNETES.disruption_conditions
     states: list[tuple[Moment, Pod]] = field(default_factory=list)
     nominations: list[tuple[Moment, str]] = field(default_factory=list)  # "" where a nomination was cleared
     bound: Moment | None = None
     running: Moment | None = None
     ended: Moment | None = None
-    marked: Moment | None = None
-    mark: Condition | None = None
+    disrupted: Moment | None = None  # when the condition came that marks it as a victim
+    disruption: Condition | None = None
     deleting: Moment | None = None
     gone: Moment | None = None
-    refused: Moment | None = None  # the newest PodScheduled=False
-    refusal: Condition | None = None
+    scheduling_failed: Moment | None = None  # the newest PodScheduled=False
+    scheduling_failure: Condition | None = None
 
     @classmethod
-    def begin(cls, record: Record) -> PodLife:
+    def begin(
+        cls, record: Record, disruption_conditions: tuple[str, ...] = KUBERNETES.disruption_conditions
+    ) -> PodHistory:
         pod = record.object
         assert isinstance(pod, Pod)
         meta = pod.metadata
-        return cls(meta.name, meta.namespace, meta.uid, record.moment, pod, asked_by(pod))
+        return cls(meta.name, meta.namespace, meta.uid, record.moment, pod, requests_of(pod), disruption_conditions)
 
     @property
     def node(self) -> str:
-        return self.pod.spec.node_name
+        return self.latest.spec.node_name
 
     @property
     def priority(self) -> int:
-        return self.pod.spec.priority
+        return self.latest.spec.priority
 
     @property
-    def is_canary(self) -> bool:
-        return self.pod.metadata.labels.get(ROLE_LABEL) == CANARY_ROLE
+    def is_probe(self) -> bool:
+        return self.latest.metadata.labels.get(ROLE_LABEL) == PROBE_ROLE
 
     @property
-    def stands_for(self) -> str:
-        """The gang that a pod of the scheduler's own holds room for; empty for all other pods."""
-        return self.pod.metadata.labels.get(STANDS_FOR_LABEL, "")
+    def placeholder_for(self) -> str:
+        """The gang for which the scheduler's own placeholder pod reserves capacity; empty for all other pods."""
+        return self.latest.metadata.labels.get(PLACEHOLDER_LABEL, "")
 
     @property
-    def let_go(self) -> Moment | None:
-        """When it stopped holding its room: gone, or in a terminal phase."""
+    def nominated_node(self) -> str:
+        """The node of the newest nomination; empty where there is none or it was cleared."""
+        return self.nominations[-1][1] if self.nominations else ""
+
+    @property
+    def nominated_nodes(self) -> list[str]:
+        """Every node that it was nominated to, in order."""
+        return [node for _, node in self.nominations if node]
+
+    @property
+    def released(self) -> Moment | None:
+        """When it stopped holding its resources: gone, or in a terminal phase."""
         return min((moment for moment in (self.gone, self.ended) if moment), default=None)
 
-    def holds_room_at(self, moment: Moment) -> bool:
+    def holds_resources_at(self, moment: Moment) -> bool:
         if self.bound is None or self.bound > moment:
             return False
-        return self.let_go is None or self.let_go > moment
+        return self.released is None or self.released > moment
 
     @property
     def milestones(self) -> tuple[Moment | None, ...]:
-        """What has become of it. Words and nominations may flap without end; these do not."""
+        """The changes that count as activity. Conditions and nominations may flap without end; these do not."""
         return self.bound, self.running, self.ended, self.deleting, self.gone
 
     def add(self, record: Record) -> None:
         pod, moment = record.object, record.moment
         assert isinstance(pod, Pod)
-        self.pod = pod
+        self.latest = pod
         self.states.append((moment, pod))
         if pod.spec.node_name and self.bound is None:
             self.bound = moment
@@ -94,28 +107,28 @@ class PodLife:
         if record.change == "DELETED":
             self.gone = moment
             self.deleting = self.deleting or moment
-        self._note_nomination(moment, pod.status.nominated_node_name)
+        if pod.status.nominated_node_name != self.nominated_node:
+            self.nominations.append((moment, pod.status.nominated_node_name))
         for condition in pod.status.conditions:
             self._note_condition(moment, condition)
 
-    def _says_more(self, condition: Condition) -> bool:
-        """The first mark counts, and Kubernetes' own before that of others."""
-        return self.mark is None or _MARKS.index(condition.type) < _MARKS.index(self.mark.type)
-
-    def _note_nomination(self, moment: Moment, node: str) -> None:
-        if node != (self.nominations[-1][1] if self.nominations else ""):
-            self.nominations.append((moment, node))
-
     def _note_condition(self, moment: Moment, condition: Condition) -> None:
-        if condition.type in _MARKS and condition.status == "True" and self._says_more(condition):
-            self.marked, self.mark = moment, condition
-        if condition.type == "PodScheduled" and condition.status == "False" and condition != self.refusal:
-            self.refused, self.refusal = moment, condition
+        if condition.status == "True" and self._is_stronger_disruption(condition):
+            self.disrupted, self.disruption = moment, condition
+        if condition.type == "PodScheduled" and condition.status == "False" and condition != self.scheduling_failure:
+            self.scheduling_failed, self.scheduling_failure = moment, condition
+
+    def _is_stronger_disruption(self, condition: Condition) -> bool:
+        """The first such condition counts, and Kubernetes' own before those of others."""
+        types = self.disruption_conditions
+        if condition.type not in types:
+            return False
+        return self.disruption is None or types.index(condition.type) < types.index(self.disruption.type)
 
 
 @dataclass(slots=True)
-class NodeLife:
-    """A node through its changes: what it offered and which taints it had, at any moment."""
+class NodeHistory:
+    """All states of a node: its allocatable resources and its taints at any moment."""
 
     name: str
     states: list[tuple[Moment, Node]] = field(default_factory=list)
@@ -128,14 +141,19 @@ class NodeLife:
         self.gone = record.moment if record.change == "DELETED" else None
 
     @property
-    def node(self) -> Node:
+    def latest(self) -> Node:
         return self.states[-1][1]
+
+    @property
+    def is_probe(self) -> bool:
+        """The node that only probe pods may use."""
+        return ROLE_LABEL in self.latest.metadata.labels
 
     @property
     def ready(self) -> bool:
         """Ready, and without the taint that every new node carries until the node controller has seen it."""
-        ready = any(one.type == "Ready" and one.status == "True" for one in self.node.status.conditions)
-        return self.gone is None and ready and not any("not-ready" in taint.key for taint in self.node.spec.taints)
+        ready = any(one.type == "Ready" and one.status == "True" for one in self.latest.status.conditions)
+        return self.gone is None and ready and not any("not-ready" in taint.key for taint in self.latest.spec.taints)
 
     def at(self, moment: Moment) -> Node | None:
         """The newest state at that moment."""
@@ -146,6 +164,6 @@ class NodeLife:
             found = node
         return found
 
-    def offers_at(self, moment: Moment) -> dict[str, int]:
+    def allocatable_at(self, moment: Moment) -> dict[str, int]:
         node = self.at(moment)
         return amounts(node.status.allocatable) if node else {}

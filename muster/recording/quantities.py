@@ -1,4 +1,4 @@
-"""Kubernetes quantities as exact integers of a thousandth, and what a pod asks for in them."""
+"""Kubernetes quantities as exact integers of a thousandth, and what a pod requests in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import lru_cache
 
-from muster.chronicle.objects import Pod
+from muster.recording.objects import Pod
 
 GPU = "nvidia.com/gpu"
 
@@ -35,7 +35,7 @@ def amounts(resources: Mapping[str, str | int]) -> dict[str, int]:
     return {name: thousandths(quantity) for name, quantity in resources.items()}
 
 
-def asked_by(pod: Pod) -> dict[str, int]:
+def requests_of(pod: Pod) -> dict[str, int]:
     """The sum over containers, plus the one slot that every pod takes."""
     total = {"pods": 1000}
     for container in pod.spec.containers:
@@ -45,7 +45,7 @@ def asked_by(pod: Pod) -> dict[str, int]:
 
 
 def readable(amount: int) -> str:
-    """Thousandths back to what a person writes: 4000 is 4, 500 is 500m, and 256Gi is not a number of twelve digits."""
+    """Thousandths as a person writes them: 4000 is 4, 500 is 500m, and 256Gi is not a number of twelve digits."""
     if amount % 1000:
         return f"{amount}m"
     whole = amount // 1000

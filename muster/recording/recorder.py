@@ -1,8 +1,8 @@
-"""One watch per kind, each on a thread of its own, from the first list to the last bookmark.
+"""One watch per kind, each on its own thread, from the first list to the last bookmark.
 
-A dropped connection resumes where it was, without loss. When the server has forgotten that place (410 Gone), the
-recorder lists again and marks what it finds as coming after a gap: something may have happened unseen, and a
-question that spans it must not be answered. Replayed events are recognised by their resourceVersion and dropped.
+A dropped connection resumes where it was, without loss. When the resourceVersion is too old for the server (410 Gone),
+the recorder lists again and marks a gap: changes may have been missed, and no question may be answered across it.
+Replayed events are recognised by their resourceVersion and dropped.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ import msgspec
 import urllib3
 
 from muster import timeouts
-from muster.chronicle.history import History
-from muster.chronicle.objects import Event, Node, Object, Pod, Thing
-from muster.chronicle.records import Moment, Record
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import EVENT, NODE, POD, Resource
 from muster.errors import HarnessError
+from muster.recording.history import History
+from muster.recording.objects import CustomObject, Event, Node, Object, Pod
+from muster.recording.records import Moment, Record
 
 RECORDED = (POD, NODE, EVENT)
 _TYPES: dict[str, type[Object]] = {"Pod": Pod, "Node": Node, "Event": Event}
 _RETRY_AFTER = 0.1  # seconds between two attempts at a server that refuses connections
-_APART = 1e-6  # seconds between two moments that are ordered by arrival
-_IDLE = 150.0  # the API server sends a bookmark about once a minute; longer silence means a dead connection
+_MIN_DISTANCE = 1e-6  # seconds between two moments that are ordered by arrival
 
 
 class _Change(msgspec.Struct):
@@ -35,46 +34,46 @@ class _Change(msgspec.Struct):
     object: msgspec.Raw
 
 
-class _Head(msgspec.Struct, rename="camel"):
+class _ObjectHeader(msgspec.Struct, rename="camel"):
     resource_version: str = "0"
 
 
 class _Bookmark(msgspec.Struct):
-    metadata: _Head = msgspec.field(default_factory=_Head)
+    metadata: _ObjectHeader = msgspec.field(default_factory=_ObjectHeader)
     code: int = 0
     message: str = ""
 
 
 class _List(msgspec.Struct):
-    metadata: _Head
+    metadata: _ObjectHeader
     items: list[msgspec.Raw] = []
 
 
-# Made here and not by the watching threads: where several of them meet a type for the first time at the same moment,
-# msgspec crashes.
+# Created here and not by the watching threads: msgspec crashes where several threads use a type for the first time at
+# the same moment.
 _CHANGES = msgspec.json.Decoder(_Change)
 _BOOKMARKS = msgspec.json.Decoder(_Bookmark)
 _LISTS = msgspec.json.Decoder(_List)
 
 
 class _Gone(Exception):
-    """The server no longer knows the place we were at."""
+    """The resourceVersion of the watch is too old for the server (410)."""
 
 
 class KindRecorder(threading.Thread):
     """The watch of one kind."""
 
-    def __init__(self, api: Api, resource: Resource, into: Recorder, *, selector: str = "") -> None:
+    def __init__(self, api: Api, resource: Resource, recorder: Recorder, *, selector: str = "") -> None:
         super().__init__(name=f"record-{resource.plural}", daemon=True)
         self._selector = {"labelSelector": selector} if selector else {}
-        self._api, self._resource, self._into = api, resource, into
-        self._decode = msgspec.json.Decoder(_TYPES.get(resource.kind, Thing)).decode
+        self._api, self._resource, self._recorder = api, resource, recorder
+        self._decode = msgspec.json.Decoder(_TYPES.get(resource.kind, CustomObject)).decode
         self._known: dict[tuple[str, str], Record] = {}
         self._stopping = threading.Event()
         self._response: urllib3.BaseHTTPResponse | None = None
         self.version = 0  # everything up to here has been recorded
         self.listed = threading.Event()
-        self.trouble = ""
+        self.last_error = ""
 
     def run(self) -> None:
         while not self._stopping.is_set():
@@ -82,11 +81,11 @@ class KindRecorder(threading.Thread):
                 if not self.listed.is_set():
                     self._list(after_gap=bool(self.version))
                 self._watch()
-                self.trouble = ""
+                self.last_error = ""
             except _Gone:
                 self.listed.clear()
-            except Exception as trouble:  # a recorder that dies silently would pass for a quiet cluster
-                self.trouble = str(trouble) or type(trouble).__name__
+            except Exception as error:  # a recorder that dies silently would look like a quiet cluster
+                self.last_error = str(error) or type(error).__name__
                 self._stopping.wait(_RETRY_AFTER)
 
     def stop(self) -> None:
@@ -94,7 +93,7 @@ class KindRecorder(threading.Thread):
         self.drop_connection()
 
     def drop_connection(self) -> None:
-        """Cut the line as a flaky network would; unless it is stopping, the recorder resumes.
+        """Cut the connection as a flaky network would; unless it is stopping, the recorder resumes.
 
         The socket's own shutdown, not that of TLS: the latter would let the reader go on with undeciphered bytes.
         """
@@ -110,24 +109,24 @@ class KindRecorder(threading.Thread):
         version, arrived = int(listing.metadata.resource_version), time.monotonic()
         found: dict[tuple[str, str], Record] = {}
         for item in listing.items:
-            raw = self._api.own(bytes(item))
+            raw = self._api.visible(bytes(item))
             if raw is None:
                 continue
-            one = self._decode(raw)
-            moment = self._into.moment(int(one.metadata.resource_version), arrived)
-            record = Record(self._resource.kind, "MODIFIED", moment, one, raw)
+            decoded = self._decode(raw)
+            moment = self._recorder.moment(int(decoded.metadata.resource_version), arrived)
+            record = Record(self._resource.kind, "MODIFIED", moment, decoded, raw)
             found[record.key] = record
         unseen = [record for key, record in found.items() if not self._same(self._known.get(key), record)]
         lost = [
-            Record(old.kind, "DELETED", self._into.moment(version, arrived), old.object, old.raw)
+            Record(old.kind, "DELETED", self._recorder.moment(version, arrived), old.object, old.raw)
             for key, old in self._known.items()
             if key not in found
         ]
         if after_gap:
-            self._into.note_gap(self._resource.kind)
+            self._recorder.mark_gap(self._resource.kind)
         self._known = found
         self.version = version
-        self._into.take(unseen + lost)
+        self._recorder.take(unseen + lost)
         self.listed.set()
 
     @staticmethod
@@ -137,7 +136,7 @@ class KindRecorder(threading.Thread):
     def _watch(self) -> None:
         query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": str(self.version), **self._selector}
         try:
-            self._response = self._api.stream(self._resource.path(), query, idle=_IDLE)
+            self._response = self._api.stream(self._resource.path(), query, idle=timeouts.WATCH_IDLE)
         except ApiRefused as refusal:
             if refusal.status == 410:
                 raise _Gone from None
@@ -169,18 +168,18 @@ class KindRecorder(threading.Thread):
                 record = self._recorded(change, arrived)
                 if record is not None:
                     records.append(record)
-        finally:  # what came before a broken line is known, and will not be sent again
-            self._into.take(records)
+        finally:  # records before a broken line are kept: they will not be sent again
+            self._recorder.take(records)
 
     def _recorded(self, change: _Change, arrived: float) -> Record | None:
-        raw = self._api.own(bytes(change.object))
+        raw = self._api.visible(bytes(change.object))
         if raw is None:
             return None
-        one = self._decode(raw)
-        version = int(one.metadata.resource_version)
+        decoded = self._decode(raw)
+        version = int(decoded.metadata.resource_version)
         if version <= self.version:
             return None  # replayed
-        record = Record(self._resource.kind, change.type, self._into.moment(version, arrived), one, raw)
+        record = Record(self._resource.kind, change.type, self._recorder.moment(version, arrived), decoded, raw)
         self.version = version
         if change.type == "DELETED":
             self._known.pop(record.key, None)
@@ -214,10 +213,10 @@ class Recorder:
 
     def moment(self, version: int, arrived: float) -> Moment:
         """By version where versions of all kinds compare, else by arrival: then no two moments are the same."""
-        if self._api.one_order:
+        if self._api.versions_compare:
             return Moment(version, arrived)
         with self._ordering:
-            self._newest = max(arrived, self._newest + _APART)
+            self._newest = max(arrived, self._newest + _MIN_DISTANCE)
             return Moment(0, self._newest)
 
     def start(self) -> Recorder:
@@ -225,19 +224,19 @@ class Recorder:
             kind.start()
         for name, kind in self.kinds.items():
             if not kind.listed.wait(timeouts.SETTING_UP):
-                raise HarnessError(f"cannot list {name} objects: {kind.trouble or 'no answer'}")
+                raise HarnessError(f"cannot list {name} objects: {kind.last_error or 'no answer'}")
         return self
 
     def follow(self, resource: Resource) -> None:
-        """One more kind, from now on; it must be served already."""
+        """Record one more kind from now on; the API server must serve it already."""
         if resource.kind not in self.kinds:
             kind = self.kinds[resource.kind] = KindRecorder(self._api, resource, self)
             kind.start()
             if not kind.listed.wait(timeouts.SETTING_UP):
-                raise HarnessError(f"cannot list {resource.kind} objects: {kind.trouble or 'no answer'}")
+                raise HarnessError(f"cannot list {resource.kind} objects: {kind.last_error or 'no answer'}")
 
     def open(self, history: History) -> History:
-        """From here on everything goes into this history; what exists already is its beginning."""
+        """Record into this history from now on, beginning with all objects that exist."""
         with self._swap:
             for kind in self.kinds.values():
                 history.append(*kind.state().values())
@@ -249,17 +248,13 @@ class Recorder:
             if self.history is not None and records:
                 self.history.append(*records)
 
-    def note_gap(self, kind: str) -> None:
+    def mark_gap(self, kind: str) -> None:
         with self._swap:
             if self.history is not None:
-                self.history.miss(kind)
-
-    @property
-    def trouble(self) -> str:
-        return "; ".join(kind.trouble for kind in self.kinds.values() if kind.trouble)
+                self.history.mark_gap(kind)
 
     def stop(self) -> None:
         for kind in self.kinds.values():
             kind.stop()
         for kind in self.kinds.values():
-            kind.join(timeout=2)
+            kind.join(timeout=timeouts.RECORDER_STOP)

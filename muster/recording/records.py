@@ -1,17 +1,17 @@
-"""One thing that the API server told us, and the moment it did."""
+"""One change that the API server sent, and the moment at which it arrived."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from muster.chronicle.objects import Object
+from muster.recording.objects import Object
 
 
 class Moment(NamedTuple):
     """A point in a history: the resourceVersion orders, the arrival time (monotonic seconds) measures.
 
-    resourceVersions of different kinds compare only where one etcd serves them all: on a cluster that is ours.
+    resourceVersions of different kinds compare only where one etcd serves them all: on a cluster that Muster started.
     Elsewhere the version is 0 throughout and the arrival orders, too; within one kind that is the order of versions.
     """
 

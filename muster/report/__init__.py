@@ -1,1 +1,1 @@
-"""What is shown of a run: results, verdict table, JUnit, Allure, failure stories."""
+"""Reports of a run: results, verdict table, failure reports, JUnit, Allure, GitHub, ConformanceReport, matrix."""

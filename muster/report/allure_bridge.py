@@ -1,16 +1,15 @@
-"""Gherkin in Allure: titles, steps with their tables, stable histories; allure-pytest knows nothing of pytest-bdd.
+"""Gherkin in Allure: titles, steps with their tables, stable histories; allure-pytest does not support pytest-bdd.
 
-The bridge stands where results are written. There it gives each result the identity of its requirement instead of the
-name of a function, the verdict instead of allure's guess (a plain AssertionError is not a finding, it is our own
-trouble), and drops the containers that allure makes for every step definition because pytest-bdd registers those as
-fixtures.
+Replaces the writer of result files. Each result gets the id of its behaviour instead of the name of a function, and
+the verdict instead of Allure's status (a plain AssertionError is an error of the harness, not a finding). Containers
+of step definitions, which pytest-bdd registers as fixtures, are dropped.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,26 +18,33 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import (
     ExecutableItem,
     Label,
-    Parameter,
     Status,
     StatusDetails,
     TestResult,
     TestResultContainer,
 )
 from allure_commons.types import LabelType
-from allure_commons.utils import md5, now, uuid4
+from allure_commons.utils import now, uuid4
 from allure_pytest.listener import AllureListener
 
-from muster.catalogue import DOCUMENTS
-from muster.report.allure_files import message_of, named_manifests, write_categories, write_executor
-from muster.report.attachments import CSV, YAML, attach
-from muster.report.observations import with_text
-from muster.report.plain_text import plain
+from muster.report import history_keys
+from muster.report.allure_files import (
+    CSV,
+    YAML,
+    attach,
+    message_of,
+    named_manifests,
+    write_categories,
+    write_executor,
+)
 from muster.report.results import Result
+from muster.report.sanitize import plain
+from muster.report.scenario_result import with_first_line
+from muster.suite.behaviours import WALKTHROUGHS
 from muster.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from muster.catalogue import Behaviour
+    from muster.suite.behaviours import Behaviour
 
 _STATUS = {
     Verdict.PASSED: Status.PASSED,
@@ -64,11 +70,11 @@ _REPLACED_LABELS = {LabelType.PARENT_SUITE, LabelType.SUITE, LabelType.SUB_SUITE
 
 
 class AllureBridge(AllureFileLogger):  # type: ignore[misc]
-    """Writes Allure's files, after turning what pytest saw into what the scenario meant."""
+    """Writes Allure's files, with scenarios in place of test functions."""
 
     def __init__(self, directory: Path, pytest_config: Any, scheduler: str, cluster: str) -> None:
         super().__init__(str(directory))
-        self.listener = AllureListener(pytest_config)  # the caller gives it to pytest
+        self.listener = AllureListener(pytest_config)  # the caller registers it with pytest
         self._scheduler, self._cluster = scheduler, cluster
         self._current: tuple[Behaviour, Result] | None = None
         self._step = ""
@@ -78,24 +84,24 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         write_executor(self._report_dir, scheduler)
         write_categories(self._report_dir)
 
-    def judge(self, behaviour: Behaviour, result: Result) -> None:
-        """The verdict for the Allure result that is about to be written."""
+    def set_result(self, behaviour: Behaviour, result: Result) -> None:
+        """The result that Allure is about to write belongs to this behaviour."""
         self._current = (behaviour, result)
 
     def start_step(self, title: str, table: Sequence[Sequence[object]] | None, text: str | None) -> None:
-        """A Gherkin step begins; what hangs on it is attached inside it."""
+        """A Gherkin step begins; its table, doc string and manifests are attached to it."""
         hook = allure_commons.plugin_manager.hook
         self._step = uuid4()
-        hook.start_step(uuid=self._step, title=with_text(title, text), params={})
+        hook.start_step(uuid=self._step, title=with_first_line(title, text), params={})
         if table is not None:
             attach("table", _as_csv(table), CSV)
-        if text and "\n" in text:  # a single line stands in the title
+        if text and "\n" in text:  # a single line is part of the title
             attach("text", text)
         for name, content in named_manifests(title):
             attach(name, content, YAML)
 
     def stop_step(self, verdict: Verdict, message: str) -> None:
-        """The step ended: a broken promise is red, our own trouble is broken."""
+        """The step ended: a conformance failure is failed, an error of the harness is broken."""
         details = StatusDetails(message=plain(message)) if message else None
         self.listener.allure_logger.stop_step(self._step, stop=now(), status=_STATUS[verdict], statusDetails=details)
 
@@ -105,14 +111,14 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         if self._current:
             self._rewrite(result, *self._current)
             self._current = None
-        _make_plain(result)
+        _sanitize(result)
         self._report_item(result)
 
     @allure_commons.hookimpl  # type: ignore[untyped-decorator]
     def report_container(self, container: TestResultContainer) -> None:
-        """Called by Allure when a fixture is gone: only those that say something about the scenario are kept."""
-        container.befores = [fixture for fixture in container.befores if _tells(fixture.name)]
-        container.afters = [fixture for fixture in container.afters if _tells(fixture.name)]
+        """Called by Allure when a fixture is torn down: only fixtures of the scenario are kept."""
+        container.befores = [fixture for fixture in container.befores if _is_shown(fixture.name)]
+        container.afters = [fixture for fixture in container.afters if _is_shown(fixture.name)]
         for fixture in container.afters:
             fixture.name = f"{fixture.name.partition('::')[0]}: clean-up"
         if container.befores or container.afters:
@@ -120,21 +126,20 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
 
     def _rewrite(self, shown: TestResult, behaviour: Behaviour, result: Result) -> None:
         several = result.rounds > 1
-        turn = f" (round {result.round}/{result.rounds})" if several else ""
-        shown.name = f"{result.id} {result.title}{turn}"  # the id, too: it is what a reader searches for
-        shown.fullName = f"{result.feature}#{result.name}"
+        round_ = f" (round {result.round}/{result.rounds})" if several else ""
+        shown.name = f"{result.id} {result.title}{round_}"  # readers search for the id
+        shown.fullName = history_keys.full_name(result)
         shown.titlePath = [*behaviour.capabilities[:1], behaviour.feature_title, *filter(None, [behaviour.rule])]
-        # Allure 3 makes histories from this id and the parameters, and looks at historyId no more.
-        shown.testCaseId = md5(result.id, self._scheduler)
-        shown.historyId = md5(result.name, self._scheduler, str(result.round) if several else "")
-        # Only what was not run to its end needs it: the other steps are shown. pytest-bdd's own holds a path.
-        unseen = behaviour.steps if len(result.steps) < len(behaviour.steps) else ()
-        shown.description = "\n".join(f"{step.keyword} {step.text}  " for step in unseen)
-        shown.parameters = _parameters(behaviour, result)
+        shown.testCaseId = history_keys.test_case_id(result, self._scheduler)
+        shown.historyId = history_keys.history_id(result, self._scheduler)
+        # Only for an incomplete scenario: steps that ran are shown anyway. pytest-bdd's own description has a path.
+        not_run = behaviour.steps if len(result.steps) < len(behaviour.steps) else ()
+        shown.description = "\n".join(f"{step.keyword} {step.text}  " for step in not_run)
+        shown.parameters = history_keys.parameters(result, _row(behaviour, result))
         shown.status = _STATUS[result.verdict]
         if result.verdict is not Verdict.PASSED:
-            ours = result.verdict is Verdict.ERROR and shown.statusDetails
-            trace = shown.statusDetails.trace if ours else None  # a scheduler's failure is a story, not our stack
+            is_ours = result.verdict is Verdict.ERROR and shown.statusDetails
+            trace = shown.statusDetails.trace if is_ours else None  # a conformance failure has no stack trace
             shown.statusDetails = StatusDetails(message=message_of(result.verdict, result.message), trace=trace)
         others = [label for label in shown.labels if label.name not in _REPLACED_LABELS]
         shown.labels = [Label(name, value) for name, value in self._labels(behaviour, result)] + others
@@ -145,7 +150,7 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
             ("level", result.level),
             ("verdict", str(result.verdict)),
             *(("capability", capability) for capability in behaviour.capabilities),
-            *(("document", tag) for tag in behaviour.tags if tag in DOCUMENTS),
+            *(("document", tag) for tag in behaviour.tags if tag in WALKTHROUGHS),
             ("scheduler", self._scheduler),
             ("cluster", self._cluster),
             (LabelType.ID, result.id),
@@ -159,28 +164,24 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         ]
 
 
-def _tells(fixture: str) -> bool:
-    """Not for pytest's and our own fixtures, nor for the finalisers that pytest puts between dependent fixtures."""
+def _is_shown(fixture: str) -> bool:
+    """Not the fixtures of pytest and of Muster, nor the finalisers that pytest adds between dependent fixtures."""
     return not fixture.startswith(_OWN_FIXTURES) and not fixture.endswith("::<lambda>")
 
 
-def _parameters(behaviour: Behaviour, result: Result) -> list[Parameter]:
-    """The columns of the outline's row under their names, and the round."""
-    row = next((row for row in behaviour.examples if "-".join(row.values()) == result.example), {})
-    parameters = [Parameter(name=name, value=value) for name, value in row.items()]
-    if result.rounds > 1:
-        parameters.append(Parameter(name="round", value=f"{result.round}/{result.rounds}"))
-    return parameters
+def _row(behaviour: Behaviour, result: Result) -> Mapping[str, str]:
+    """The outline's row that was run; empty for a scenario without Examples."""
+    return next((row for row in behaviour.examples if "-".join(row.values()) == result.example), {})
 
 
-def _make_plain(shown: ExecutableItem) -> None:
-    """Whatever was said by somebody else: one half of a character in it, and the file cannot be written."""
+def _sanitize(shown: ExecutableItem) -> None:
+    """Untrusted text: a lone surrogate in it, and the file cannot be written."""
     shown.name = plain(shown.name or "", LONGEST_NAME)
     details = shown.statusDetails
     if details:
         shown.statusDetails = StatusDetails(message=plain(details.message or ""), trace=plain(details.trace or ""))
     for step in shown.steps:
-        _make_plain(step)
+        _sanitize(step)
 
 
 def _as_csv(table: Sequence[Sequence[object]]) -> str:

@@ -1,8 +1,8 @@
-"""The ConformanceReport: what one scheduler was seen to do, in a file that people and machines keep.
+"""Build the ConformanceReport of one scheduler from the results of its runs.
 
 A profile is a capability with its behaviours: its core are the MUSTs, its extended part all others. A profile is passed
-when every core behaviour passed; one that could not be judged everywhere is incomplete, never passed. Apart from `made`
-and the moments that stories tell, the file is the same, byte for byte, whenever the same was seen.
+when every core behaviour passed; one that could not be tested everywhere is incomplete, never passed. Apart from `made`
+and the times in failure reports, equal results give the same file, byte for byte.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import muster
-from muster.catalogue import in_order
-from muster.report import commented_yaml
 from muster.report.conformance_format import (
     API_VERSION,
     KIND,
+    BehaviourResult,
+    Cluster,
     ConformanceReport,
     Counts,
     Implementation,
-    Judgement,
     Profile,
     Unsupported,
-    Where,
+    to_yaml,
 )
-from muster.report.plain_text import plain
 from muster.report.results import TIMELINE_DIRECTORY, Result
+from muster.report.sanitize import plain
+from muster.suite.behaviours import id_order
 from muster.verdicts import Verdict
 
 FILE = "conformance.yaml"
@@ -46,43 +46,42 @@ PROFILES = {
 _BAD = (Verdict.FAILED.value, UNSTABLE, Verdict.ERROR.value)
 
 
-Sighting = tuple[Result, str]  # with the directory that its evidence is in, "" for that of the report itself
+LocatedResult = tuple[Result, str]  # with the directory of its evidence, "" for that of the report itself
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Who was judged, and what it says of itself."""
+    """The tested scheduler and what it claims."""
 
     scheduler: str  # as --scheduler was given
     configuration: str
     capabilities: Mapping[str, str]  # with the source of each claim
-    command: str  # that judged it
+    command: str  # that tests it
     operator: str = "reference"
     client: str = "muster"
 
 
-def write(directory: Path, sightings: Sequence[Sighting], claim: Claim, facts: Mapping[str, str]) -> None:
-    """Into the directory, whole or not at all: the file is also the mark of what has come to its end."""
-    found = report(sightings, claim, facts, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+def write(directory: Path, results: Sequence[LocatedResult], claim: Claim, facts: Mapping[str, str]) -> None:
+    """Write the file atomically: its presence also means that the run has ended."""
+    found = report(results, claim, facts, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     draft = directory / f".{FILE}"
-    draft.write_text(commented_yaml.write(found), encoding="utf-8")
+    draft.write_text(to_yaml(found), encoding="utf-8")
     draft.replace(directory / FILE)
 
 
-def report(sightings: Sequence[Sighting], claim: Claim, facts: Mapping[str, str], made: str) -> ConformanceReport:
-    """Everything that one or several runs have shown; `facts` are those of their environment."""
-    judged = judgements(sightings, claim.command)
-    results = [result for result, _ in sightings]
+def report(results: Sequence[LocatedResult], claim: Claim, facts: Mapping[str, str], made: str) -> ConformanceReport:
+    """The report of one or several runs; `facts` are those of their environment."""
+    behaviours = behaviour_results(results, claim.command)
     return ConformanceReport(
         apiVersion=API_VERSION,
         kind=KIND,
         made=made,
         muster=muster.__version__,
         implementation=_implementation(claim, facts),
-        cluster=Where(facts.get("cluster", "unknown"), facts.get("kubernetes", "unknown")),
-        profiles=profiles(judged),
-        behaviours=judged,
-        unsupported=unsupported(results, claim.capabilities),
+        cluster=Cluster(facts.get("cluster", "unknown"), facts.get("kubernetes", "unknown")),
+        profiles=profiles(behaviours),
+        behaviours=behaviours,
+        unsupported=unsupported([result for result, _ in results], claim.capabilities),
     )
 
 
@@ -100,35 +99,34 @@ def _implementation(claim: Claim, facts: Mapping[str, str]) -> Implementation:
     )
 
 
-def judgements(sightings: Iterable[Sighting], command: str) -> list[Judgement]:
+def behaviour_results(results: Iterable[LocatedResult], command: str) -> list[BehaviourResult]:
     """One for each id, from all its rows and rounds."""
-    by_id: dict[str, list[Sighting]] = {}
-    for sighting in sightings:
-        by_id.setdefault(sighting[0].id, []).append(sighting)
-    return [_judgement(by_id[id_], command) for id_ in sorted(by_id, key=in_order)]
+    by_id: dict[str, list[LocatedResult]] = {}
+    for located in results:
+        by_id.setdefault(located[0].id, []).append(located)
+    return [_behaviour_result(by_id[id_], command) for id_ in sorted(by_id, key=id_order)]
 
 
-def _judgement(sightings: Sequence[Sighting], command: str) -> Judgement:
-    ordered = sorted(sightings, key=lambda sighting: (sighting[0].example, sighting[1], sighting[0].round))
-    results = [result for result, _ in ordered]
-    verdict = overall(results)
-    bad = (sighting for sighting in ordered if sighting[0].verdict in (Verdict.FAILED, Verdict.ERROR))
+def _behaviour_result(results: Sequence[LocatedResult], command: str) -> BehaviourResult:
+    ordered = sorted(results, key=lambda located: (located[0].example, located[1], located[0].round))
+    verdict = overall_verdict([result for result, _ in ordered])
+    bad = (located for located in ordered if located[0].verdict in (Verdict.FAILED, Verdict.ERROR))
     first, directory = next(bad, ordered[0])
-    judged = first.verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.ERROR)
-    return Judgement(
+    has_timeline = first.verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.ERROR)
+    return BehaviourResult(
         id=first.id,
         title=first.title,
         level=first.level,
         profile=profile_of(first.capabilities),
         verdict=verdict,
-        runs=_sorted_counts(one.verdict.value for one in results),
+        runs=_sorted_counts(result.verdict.value for result, _ in ordered),
         reproduce=f"{command} --only {first.id}" + (" --repeat 5" if verdict == UNSTABLE else ""),
-        evidence=f"{directory}{TIMELINE_DIRECTORY}/{first.file_name}.svg" if judged else "",
-        story=plain(first.message) if verdict in _BAD else "",
+        evidence=f"{directory}{TIMELINE_DIRECTORY}/{first.file_name}.svg" if has_timeline else "",
+        failure_report=plain(first.message) if verdict in _BAD else "",
     )
 
 
-def overall(results: Sequence[Result]) -> str:
+def overall_verdict(results: Sequence[Result]) -> str:
     """The verdict of a behaviour: unstable when one row both passed and failed, else that of its worst row."""
     rows: dict[str, set[Verdict]] = {}
     for result in results:
@@ -145,24 +143,24 @@ def overall(results: Sequence[Result]) -> str:
 
 
 def profile_of(capabilities: Sequence[str]) -> str:
-    """The first capability that is a profile; a document counts for what it is about."""
+    """The first capability that is a profile; a walk-through counts for what it is about."""
     return next((PROFILES[one] for one in capabilities if one in PROFILES), "")
 
 
-def profiles(judged: Sequence[Judgement]) -> list[Profile]:
+def profiles(behaviours: Sequence[BehaviourResult]) -> list[Profile]:
     return [
         Profile(
             name,
-            core=_counts([one for one in judged if one.profile == name and one.level == "must"]),
-            extended=_counts([one for one in judged if one.profile == name and one.level != "must"]),
+            core=_counts([one for one in behaviours if one.profile == name and one.level == "must"]),
+            extended=_counts([one for one in behaviours if one.profile == name and one.level != "must"]),
         )
         for name in PROFILES.values()
-        if any(one.profile == name for one in judged)
+        if any(one.profile == name for one in behaviours)
     ]
 
 
-def _counts(judged: Sequence[Judgement]) -> Counts:
-    counted = _sorted_counts(one.verdict for one in judged)
+def _counts(behaviours: Sequence[BehaviourResult]) -> Counts:
+    counted = _sorted_counts(one.verdict for one in behaviours)
     verdicts = set(counted)
     if not verdicts:
         result = "not-judged"
@@ -176,14 +174,14 @@ def _counts(judged: Sequence[Judgement]) -> Counts:
 
 
 def unsupported(results: Iterable[Result], claims: Mapping[str, str]) -> list[Unsupported]:
-    """What was not judged because it is not claimed, with the words of whoever says so."""
+    """Behaviours that were not tested because the scheduler does not claim them, with the source."""
     found: dict[tuple[str, str], set[str]] = {}
     for result in results:
         if result.verdict is Verdict.NOT_SUPPORTED:
             missing = [one for one in result.capabilities if one not in claims] or result.capabilities
             found.setdefault((", ".join(missing), plain(result.message)), set()).add(result.id)
     return [
-        Unsupported(capability, sorted(ids, key=in_order), source)
+        Unsupported(capability, sorted(ids, key=id_order), source)
         for (capability, source), ids in sorted(found.items())
     ]
 

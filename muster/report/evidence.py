@@ -1,7 +1,7 @@
-"""What a scenario leaves to its readers: a timeline always, and where it went wrong all that is needed to find out why.
+"""Evidence of a scenario: always a timeline, and after a failure nodes, objects, events and logs.
 
-Taken while everything is still there: the clean-up of a scenario removes its objects, the end of a run its logs. Taking
-it must never change a verdict, so whatever goes wrong here becomes an attachment that says so.
+Taken before the cleanup: the end of a scenario removes its objects, the end of a run its logs. Collecting evidence must
+never change a verdict, so an exception here becomes an attachment that reports it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any
 
 import yaml
 
-from muster.chronicle.history import History
-from muster.chronicle.lifelines import ROLE_LABEL
-from muster.chronicle.records import Record
-from muster.chronicle.stories import node_table
-from muster.report import attachments, timeline_reading, timeline_svg, timeline_text
-from muster.report.plain_text import one_line, read_from
+from muster.assertions.failure_report import node_table
+from muster.recording.history import History
+from muster.recording.pod_history import ROLE_LABEL
+from muster.recording.records import Record
+from muster.report import allure_files
 from muster.report.results import TIMELINE_DIRECTORY
-from muster.report.timeline import Sentence, Timeline, to_json
+from muster.report.sanitize import one_line, read_from
+from muster.report.timeline import from_history, svg, text
+from muster.report.timeline.timeline import StepOutcome, Timeline, to_json
 
 _MOST_OBJECTS = 60
 _MOST_EVENTS = 400
@@ -28,7 +29,7 @@ _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class Evidence:
-    """Of one scenario: its history, and its share of the logs, which is what they grow by from now on."""
+    """Evidence of one scenario: its history, and what is appended to the logs from now on."""
 
     def __init__(self, history: History, logs: Mapping[str, Path]) -> None:
         self._history = history
@@ -39,41 +40,41 @@ class Evidence:
         """When the scenario began, by the monotonic clock."""
         return self._history.began
 
-    def of_failure(self, story: str) -> None:
-        """Beside the step that failed: the story, then everything that it was made from."""
-        attachments.attach("story", story)
+    def of_failure(self, failure_report: str) -> None:
+        """Attach the failure report and everything that it was made from to the step that failed."""
+        allure_files.attach("failure report", failure_report)
         self._show("nodes", self._nodes)
-        self._show("objects", self._objects, attachments.YAML)
+        self._show("objects", self._objects, allure_files.YAML)
         self._show("events", self._events)
-        attachments.attach_logs("log", self._logs)
+        allure_files.attach_logs("log", self._logs)
 
-    def timeline(self, title: str, sentences: Sequence[Sentence], directory: Path | None, name: str) -> None:
-        """As a picture, as text and as data; kept beside the results as well, to be seen without a report."""
+    def timeline(self, title: str, steps: Sequence[StepOutcome], directory: Path | None, name: str) -> None:
+        """Attach the timeline as SVG, text and JSON; also write it into the results, for readers without a report."""
         try:
             with self._history.changed:
-                drawn = timeline_reading.read(self._history, title, sentences)
+                drawn = from_history.read(self._history, title, steps)
             self._keep_timeline(drawn, directory, name)
-        except Exception as problem:  # a picture that cannot be drawn is no verdict
-            attachments.attach("timeline", f"cannot be drawn: {type(problem).__name__}: {problem}")
+        except Exception as problem:  # a timeline that cannot be drawn does not change the verdict
+            allure_files.attach("timeline", f"cannot be drawn: {type(problem).__name__}: {problem}")
 
     def _keep_timeline(self, drawn: Timeline, directory: Path | None, name: str) -> None:
-        picture = timeline_svg.draw(drawn)
-        attachments.attach("timeline", picture, attachments.SVG)
-        attachments.attach("timeline as text", timeline_text.write(drawn))
-        attachments.attach("timeline as data", to_json(drawn).decode(), attachments.JSON)
+        picture = svg.draw(drawn)
+        allure_files.attach("timeline", picture, allure_files.SVG)
+        allure_files.attach("timeline as text", text.write(drawn))
+        allure_files.attach("timeline as data", to_json(drawn).decode(), allure_files.JSON)
         if directory:
-            place = directory / TIMELINE_DIRECTORY
-            place.mkdir(parents=True, exist_ok=True)
-            (place / f"{name}.svg").write_text(picture, encoding="utf-8")
-            (place / f"{name}.json").write_bytes(to_json(drawn))
+            target = directory / TIMELINE_DIRECTORY
+            target.mkdir(parents=True, exist_ok=True)
+            (target / f"{name}.svg").write_text(picture, encoding="utf-8")
+            (target / f"{name}.json").write_bytes(to_json(drawn))
 
-    def _show(self, name: str, make: Callable[[], str], kind: Any = attachments.TEXT) -> None:
+    def _show(self, name: str, make: Callable[[], str], kind: Any = allure_files.TEXT) -> None:
         try:
             with self._history.changed:
                 body = make()
         except Exception as problem:
-            body, kind = f"cannot be shown: {type(problem).__name__}: {problem}", attachments.TEXT
-        attachments.attach(name, body, kind)
+            body, kind = f"cannot be shown: {type(problem).__name__}: {problem}", allure_files.TEXT
+        allure_files.attach(name, body, kind)
 
     def _nodes(self) -> str:
         return "\n".join(node_table(self._history, self._history.pods))
@@ -82,10 +83,10 @@ class Evidence:
         lines = []
         for moment, event in self._history.events():
             about = f"{event.involved_object.kind} {event.involved_object.name}"
-            said = f"{event.type:8}{event.reason}: {event.message}"
-            lines.append(f"{self._history.seconds(moment):8.2f} s  {one_line(f'{about}  {said}', 2000)}")
+            text = f"{event.type:8}{event.reason}: {event.message}"
+            lines.append(f"{self._history.seconds(moment):8.2f} s  {one_line(f'{about}  {text}', 2000)}")
         missing = len(lines) - _MOST_EVENTS
-        return "\n".join([f"… {missing} earlier ones", *lines[-_MOST_EVENTS:]] if missing > 0 else lines)
+        return "\n".join([f"… {missing} earlier events", *lines[-_MOST_EVENTS:]] if missing > 0 else lines)
 
     def _objects(self) -> str:
         """Each object as it was last seen, newest first."""
@@ -95,23 +96,23 @@ class Evidence:
                 if record.kind != "Event" and ROLE_LABEL not in record.object.metadata.labels:
                     newest[record.kind, *record.key] = record
         shown = sorted(newest.values(), key=lambda record: record.moment, reverse=True)
-        documents = [_document(self._history, record) for record in shown[:_MOST_OBJECTS]]
+        manifests = [_manifest(self._history, record) for record in shown[:_MOST_OBJECTS]]
         if len(shown) > _MOST_OBJECTS:
-            documents.append(f"# … and {len(shown) - _MOST_OBJECTS} that did not change since\n")
-        return "---\n".join(documents)
+            manifests.append(f"# … and {len(shown) - _MOST_OBJECTS} more objects\n")
+        return "---\n".join(manifests)
 
 
 def of_run(logs: Mapping[str, Path], configurations: Mapping[str, Path], facts: Mapping[str, str], worker: str) -> None:
-    """For the whole run: what it was made of, how its parts were set up, what they logged; each worker has its own."""
+    """Attach versions, configurations and logs to the whole run; each worker has its own."""
     whose = f" ({worker})" if worker else ""
-    attachments.attach_to_run(f"versions{whose}", "".join(f"{name}: {value}\n" for name, value in facts.items()))
+    allure_files.attach_to_run(f"versions{whose}", "".join(f"{name}: {value}\n" for name, value in facts.items()))
     for name, file in configurations.items():
-        attachments.attach_to_run(f"configuration: {name}{whose}", read_from(file), attachments.YAML)
+        allure_files.attach_to_run(f"configuration: {name}{whose}", read_from(file), allure_files.YAML)
     for name, file in logs.items():
-        attachments.attach_to_run(f"log: {name}{whose}", read_from(file))
+        allure_files.attach_to_run(f"log: {name}{whose}", read_from(file))
 
 
-def _document(history: History, record: Record) -> str:
+def _manifest(history: History, record: Record) -> str:
     content = json.loads(record.raw)
     content.get("metadata", {}).pop("managedFields", None)
     at = history.seconds(record.moment)

@@ -1,8 +1,8 @@
-"""The facts of a run, one JSON line per scenario and round: the one source of the table, JUnit and every later report.
+"""Results of a run, one JSON line per scenario and round: the only source of the table, JUnit and all reports.
 
-Lines are appended and flushed as scenarios end, so that an interrupted or killed run keeps what it has proven. What the
-run was made of (versions, configuration) is given by whoever knows it with `record_environment` and kept in
-environment.json.
+Lines are appended and flushed as scenarios end, so that an interrupted or killed run keeps its results. Versions and
+configuration are recorded with `record_environment` and kept in environment.json. The names of the fields in files are
+those of version 0.1.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ RESULTS_FILE = "results.jsonl"
 ENVIRONMENT_FILE = "environment.json"
 LOG_FILE = "pytest.log"
 ALLURE_DIRECTORY = "allure"
-TIMELINE_DIRECTORY = "timelines"  # a picture and its data for each scenario
+TIMELINE_DIRECTORY = "timelines"  # SVG and JSON of each scenario
 
 _environment: dict[str, str] = {}
 
 
 class StepResult(msgspec.Struct, frozen=True):
-    """One sentence of the scenario and how it went; a step after a failed one is not run and not listed."""
+    """One step of the scenario and its status; a step after a failed one is not run and not listed."""
 
     keyword: str
     text: str
@@ -37,7 +37,7 @@ class StepResult(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """How one scenario ended in one round."""
+    """Result of one scenario in one round."""
 
     id: str
     level: str
@@ -52,7 +52,7 @@ class Result(msgspec.Struct, frozen=True):
     teardown_seconds: float = 0.0
     message: str = ""
     worker: str = "main"
-    judges_the_cluster: bool = False
+    tests_the_cluster: bool = msgspec.field(default=False, name="judges_the_cluster")
     feature: str = ""
     steps: list[StepResult] = []
     node_id: str = ""
@@ -64,12 +64,12 @@ class Result(msgspec.Struct, frozen=True):
 
     @property
     def file_name(self) -> str:
-        """A name for files about it: different for each row and each round, and safe anywhere."""
+        """Base name of files about it: unique per row and round, and safe in any file system."""
         return file_name(self.id, self.example, self.round, self.rounds)
 
 
 def file_name(id_: str, example: str, round_: int, rounds: int) -> str:
-    """See Result.file_name; rows of an outline that differ only in odd characters stay apart by a checksum."""
+    """See Result.file_name; rows that differ only in special characters are distinguished by a checksum."""
     row = re.sub(r"[^A-Za-z0-9._-]", "_", example)[:60]
     check = f"-{zlib.crc32(example.encode('utf-8', 'replace')):08x}" if row != example else ""
     parts = [id_, f"{row}{check}" if example else "", f"round{round_}" if rounds > 1 else ""]
@@ -89,14 +89,14 @@ def read_results(directory: Path) -> list[Result]:
 
 
 class ResultsReader:
-    """Follows a growing results file: each call of `new` gives what was added since."""
+    """Follows a growing results file: each call of `new` returns the lines added since."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / RESULTS_FILE
         self._offset = 0
 
     def new(self) -> list[Result]:
-        """Complete lines that were not given before."""
+        """Complete lines that were not returned before."""
         if not self._path.exists():
             return []
         with self._path.open("rb") as file:
@@ -108,7 +108,7 @@ class ResultsReader:
 
 
 def record_environment(facts: Mapping[str, object]) -> None:
-    """Say what the run is made of, e.g. {"scheduler version": "v1.37.1"}; called by fixtures, kept for the reports."""
+    """Record versions and settings, e.g. {"scheduler version": "v1.37.1"}, for the reports."""
     _environment.update({name: str(value) for name, value in facts.items()})
 
 
@@ -118,7 +118,7 @@ def recorded_environment() -> dict[str, str]:
 
 
 def save_environment(directory: Path, facts: Mapping[str, str]) -> None:
-    """Keep the facts beside the results and where Allure looks for them. Workers write the same: the last one stays."""
+    """Write the facts into the results and for Allure. Workers write the same: the last one wins."""
     known = {**read_environment(directory), **facts}
     _replace(directory / ENVIRONMENT_FILE, json.dumps(known, indent=2) + "\n")
     properties = "".join(f"{name.replace(' ', '.')} = {' '.join(value.split())}\n" for name, value in known.items())
@@ -126,7 +126,7 @@ def save_environment(directory: Path, facts: Mapping[str, str]) -> None:
 
 
 def read_environment(directory: Path) -> dict[str, str]:
-    """The recorded facts of a run, empty when it never got so far."""
+    """The recorded facts of a run, empty when none were recorded."""
     file = directory / ENVIRONMENT_FILE
     if not file.exists():
         return {}

@@ -1,7 +1,7 @@
-"""Foreign words made harmless: names, messages and logs come from schedulers, and may hold anything at all.
+"""Sanitize untrusted text: names, messages and logs come from schedulers and may contain anything.
 
-Colour codes, control characters and halves of characters are taken out, long texts are cut in the middle. Trap: a lone
-surrogate (a byte that was not UTF-8) ends msgspec, json and every file write alike, so it must go before all of them.
+Colour codes, control characters and lone surrogates are removed, long texts are cut in the middle. Trap: a lone
+surrogate (a byte that was not UTF-8) makes msgspec, json and every file write fail, so it is removed before them.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ _UNFIT = re.compile("[^\t\n\u0020-\u007e\u00a0-\u2027\u202f-\u2065\u2070-\ud7ff\
 
 
 def plain(text: str, longest: int = LONGEST_MESSAGE) -> str:
-    """Printable text of bounded length. Characters that turn the direction of writing go as well: they hide things."""
-    if len(text) > 4 * longest:  # looking for codes in megabytes takes longer than the scenario did
+    """Printable text of bounded length, without characters that change the writing direction: those can hide text."""
+    if len(text) > 4 * longest:  # searching megabytes for codes would take too long
         text = cut(text, 4 * longest)
     return cut(_UNFIT.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n"))), longest)
 
 
 def one_line(text: str, longest: int) -> str:
     """The same on one line, ended by an ellipsis where it is too long."""
-    words = " ".join(plain(text, 4 * longest).split())
-    return words if len(words) <= longest else f"{words[: longest - 1]}…"
+    line = " ".join(plain(text, 4 * longest).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def cut(text: str, longest: int) -> str:
-    """Beginning and end stay, and between them stands how much is missing."""
+    """Keep beginning and end, with the number of omitted characters between them."""
     if len(text) <= longest:
         return text
     head, tail = longest // 4, longest - longest // 4
@@ -38,7 +38,7 @@ def cut(text: str, longest: int) -> str:
 
 
 def read_from(file: Path, offset: int = 0, longest: int = LONGEST_ATTACHMENT) -> str:
-    """A log from an offset on, its newest part if it is long; an empty text where there is no file."""
+    """A log from an offset on, its newest part if it is long; empty where there is no file."""
     try:
         with file.open("rb") as log:
             size = log.seek(0, 2)

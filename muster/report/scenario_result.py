@@ -1,4 +1,4 @@
-"""What is seen of one scenario while it runs, until it is a Result. Knows nothing of pytest, which only calls it."""
+"""Collects steps and phases of one scenario while it runs, and makes its Result. Does not depend on pytest."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from muster.catalogue import Behaviour
-from muster.report.plain_text import plain
 from muster.report.results import Result, StepResult, file_name
-from muster.report.timeline import Sentence
+from muster.report.sanitize import plain
+from muster.report.timeline.timeline import StepOutcome
+from muster.suite.behaviours import Behaviour
 from muster.verdicts import Verdict, combined
 
 
-def with_text(sentence: str, below: str | None) -> str:
-    """A sentence that ends with a colon says nothing alone: the first line of what stands below it completes it."""
-    lines = (below or "").splitlines() if sentence.endswith(":") else []
-    return f"{sentence} {' '.join(lines[0].split())}{' …' if len(lines) > 1 else ''}" if lines else sentence
+def with_first_line(step: str, docstring: str | None) -> str:
+    """A step that ends with a colon is not clear alone: the first line of its doc string completes it."""
+    lines = (docstring or "").splitlines() if step.endswith(":") else []
+    return f"{step} {' '.join(lines[0].split())}{' …' if len(lines) > 1 else ''}" if lines else step
 
 
 @dataclass
@@ -39,39 +39,39 @@ class Observation:
 
     @property
     def inside_a_step(self) -> bool:
-        """A step has begun and nobody has told how it ended."""
+        """Whether a step has begun and not ended."""
         return self._open_step is not None
 
-    def step_begins(self, keyword: str, text: str, below: str = "", *, promises: bool = False) -> None:
-        """A sentence, with the text below it and the fixtures that it asks for; a Then promises something."""
-        self._open_step = (keyword, plain(with_text(text, below)), time.monotonic(), promises)
+    def step_begins(self, keyword: str, text: str, docstring: str = "", *, is_then: bool = False) -> None:
+        """Called before the fixtures of the step are set up, so that their time counts."""
+        self._open_step = (keyword, plain(with_first_line(text, docstring)), time.monotonic(), is_then)
 
     def step_ends(self, verdict: Verdict) -> None:
-        """How the sentence went."""
+        """The step that began last has this verdict."""
         if self._open_step:
-            keyword, text, began, promises = self._open_step
+            keyword, text, began, is_then = self._open_step
             now = time.monotonic()
             self._steps.append(StepResult(keyword, text, str(verdict), round(now - began, 3)))
-            self._decided.append((f"{keyword} {text}", now, verdict, promises))
+            self._decided.append((f"{keyword} {text}", now, verdict, is_then))
             self._open_step = None
 
     def phase_ends(self, phase: str, verdict: Verdict, message: str, seconds: float) -> None:
-        """How a phase went, with the story or the sentence if it did not pass."""
+        """Verdict of a phase, with the failure report or the error if it did not pass."""
         self._verdicts[phase] = verdict
         self._messages[phase] = plain(message)
         self._seconds[phase] = seconds
 
-    def sentences(self, began: float) -> list[Sentence]:
-        """When each promise was decided, and where another step ended the scenario that one, from `began` on."""
+    def step_outcomes(self, began: float) -> list[StepOutcome]:
+        """When each Then step was decided, and any other step that ended the scenario, in seconds since `began`."""
         return [
-            Sentence(text, max(0.0, round(at - began, 3)), str(verdict))
-            for text, at, verdict, promises in self._decided
-            if promises or verdict is not Verdict.PASSED
+            StepOutcome(text, max(0.0, round(at - began, 3)), str(verdict))
+            for text, at, verdict, is_then in self._decided
+            if is_then or verdict is not Verdict.PASSED
         ]
 
     @property
     def file_name(self) -> str:
-        """What files about this scenario are called."""
+        """Base name of the files about this scenario."""
         return file_name(self.behaviour.id, self.example, self.round, self.rounds)
 
     @property
@@ -80,7 +80,7 @@ class Observation:
         return combined(self._verdicts.values())
 
     def result(self, root: Path) -> Result:
-        """All of it, feature files named from `root`."""
+        """The finished result, with the feature file relative to `root`."""
         return Result(
             id=self.behaviour.id,
             level=self.behaviour.level,
@@ -95,14 +95,14 @@ class Observation:
             teardown_seconds=round(self._seconds.get("teardown", 0.0), 3),
             message=self._message(),
             worker=self.worker,
-            judges_the_cluster=self.behaviour.judges_the_cluster,
+            tests_the_cluster=self.behaviour.tests_the_cluster,
             feature=self.behaviour.feature_file.relative_to(root).as_posix(),
             steps=self._steps,
             node_id=self.node_id,
         )
 
     def _message(self) -> str:
-        """The words of the phases that decided; a failure that an error overruled is not forgotten."""
+        """Messages of the phases that decided; a failure that an error overruled is kept."""
         decisive = [self._messages[phase] for phase, verdict in self._verdicts.items() if verdict is self.verdict]
         overruled = self.verdict is Verdict.ERROR and self._verdicts.get("call") is Verdict.FAILED
         if overruled:

@@ -1,24 +1,28 @@
-"""The end of a run on a screen: a line per behaviour, the story of every red one, and what it adds up to.
+"""Final output of a run: a line per behaviour, the failure report of every failed one, counts and conclusion.
 
 On a terminal with rich, elsewhere as plain aligned text without a width, so that nothing is cut off in a log.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from muster.catalogue import in_order
-from muster.report import github
-from muster.report.results import Result
-from muster.report.story_lines import story
+from muster.report import ci_output
+from muster.report.results import TIMELINE_DIRECTORY, Result
+from muster.report.sanitize import cut, plain
+from muster.report.timeline import text
+from muster.report.timeline.timeline import from_json
+from muster.suite.behaviours import id_order
 from muster.verdicts import Verdict
 
 STYLES = {
@@ -31,16 +35,20 @@ STYLES = {
 }
 _UNSTABLE = "yellow"
 _INDENT = "  "
-_CLUSTER = "†"  # after a level: says something about the cluster, not about the scheduler
-_HEADER = ("id", "level", "verdict", "seconds", "title")
+_CLUSTER = "†"  # after a level: the scenario tests the cluster, not the scheduler
+_LONGEST_REPORT = 8_000  # characters
+_LABELLED = re.compile(r"(?!nodes )(?P<label>[a-z]+ +)\S")  # `seen     two victims`, but no row of the table of nodes
+_COMMAND = re.compile(r"\bmuster [a-z]")
+_USUAL_WIDTH, _WIDEST_TIMELINE = 100, 160
+_RIGHT, _WRAPS = {"seconds"}, {"title"}  # columns that are aligned to the right; the one that may take several lines
 
 
 @dataclass(frozen=True)
 class Run:
-    """All there is to tell about a run."""
+    """A finished or interrupted run."""
 
     scheduler: str
-    command: str  # that asks for the same again
+    command: str  # that repeats it
     results: Sequence[Result]
     environment: Mapping[str, str]
     directory: Path
@@ -53,12 +61,12 @@ class Run:
 class Row:
     """One behaviour, over all its rounds."""
 
-    cells: tuple[str, str, str, str, str]
+    cells: dict[str, str]  # by column heading, in their order
     style: str
 
 
 def result_line(result: Result) -> str:
-    """One result on one line, while the run goes on."""
+    """One result on one line, while the run continues."""
     turn = f" (round {result.round}/{result.rounds})" if result.rounds > 1 else ""
     return f"{result.name:8} {result.verdict:13} {result.seconds:6.1f} s  {result.title}{turn}"
 
@@ -66,7 +74,7 @@ def result_line(result: Result) -> str:
 def rows(results: Iterable[Result]) -> list[Row]:
     """Sorted by id, rounds folded into one row."""
     by_name: dict[str, list[Result]] = {}
-    for result in sorted(results, key=lambda result: (in_order(result.name), result.round)):
+    for result in sorted(results, key=lambda result: (id_order(result.name), result.round)):
         by_name.setdefault(result.name, []).append(result)
     return [_row(name, rounds) for name, rounds in by_name.items()]
 
@@ -79,26 +87,28 @@ def _row(name: str, rounds: list[Result]) -> Row:
         verdict, style = f"unstable {counted[Verdict.PASSED]}/{len(rounds)} ({detail})", _UNSTABLE
     elif first.rounds > 1:
         verdict = f"{verdict} {len(rounds)}/{first.rounds}"
-    level = f"{first.level} {_CLUSTER}" if first.judges_the_cluster else first.level
+    level = f"{first.level} {_CLUSTER}" if first.tests_the_cluster else first.level
     mean = sum(result.seconds for result in rounds) / len(rounds)
-    return Row((name, level, verdict, f"{mean:.1f}", first.title), style)
+    cells = {"id": name, "level": level, "verdict": verdict, "seconds": f"{mean:.1f}", "title": first.title}
+    return Row(cells, style)
 
 
 def print_report(run: Run, out: TextIO, *, slowest: int) -> None:
-    """Everything, most important last: that is where the eye is when a command ends."""
-    with github.words_only(out):
-        _print_all(run, Console(file=out, highlight=False, soft_wrap=True), slowest)  # commands are copied in one piece
-    github.announce(run.results, f"{conclusion(run)} ({counts(run)})", run.environment, out)
+    """Print everything; the conclusion comes last, where a reader looks when a command ends."""
+    with ci_output.github_commands_disabled(out):
+        console = Console(file=out, highlight=False, soft_wrap=True)  # a command to copy stays on one line
+        _print_all(run, console, slowest)
+    ci_output.write_github_output(run.results, f"{conclusion(run)} ({counts(run)})", run.environment, out)
 
 
 def _print_all(run: Run, console: Console, slowest: int) -> None:
     if run.results:
         _print_table(console, rows(run.results))
-        if any(result.judges_the_cluster for result in run.results):
-            console.print(Text(f"{_CLUSTER} judges the cluster, not the scheduler", style="dim"))
+        if any(result.tests_the_cluster for result in run.results):
+            console.print(Text(f"{_CLUSTER} tests the cluster, not the scheduler", style="dim"))
         _print_durations(console, run.results, slowest)
     for result in _once_per_behaviour(run.results):
-        _print_story(console, run, result)
+        _print_failure(console, run, result)
     console.print()
     for name, value in run.environment.items():
         console.print(Text(f"{name}: {value}", style="dim"))
@@ -110,17 +120,20 @@ def _print_all(run: Run, console: Console, slowest: int) -> None:
 def _print_table(console: Console, lines: Sequence[Row]) -> None:
     if console.is_terminal:
         shown = Table(box=None, pad_edge=False, header_style="bold")
-        for heading in _HEADER:
-            shown.add_column(heading, justify="right" if heading == "seconds" else "left", no_wrap=heading != "title")
+        for heading in lines[0].cells:
+            shown.add_column(heading, justify="right" if heading in _RIGHT else "left", no_wrap=heading not in _WRAPS)
         for row in lines:
-            shown.add_row(*(Text(cell) for cell in row.cells), style=row.style)
+            shown.add_row(*(Text(cell) for cell in row.cells.values()), style=row.style)
         console.print(shown, soft_wrap=False)
         return
-    table = [_HEADER, *(row.cells for row in lines)]
-    widths = [max(len(cells[column]) for cells in table) for column in range(4)]
-    for id_, level, verdict, seconds, title in table:
-        line = f"{id_:{widths[0]}}  {level:{widths[1]}}  {verdict:{widths[2]}}  {seconds:>{widths[3]}}  {title}"
-        console.print(Text(line.rstrip()))
+    table = [{heading: heading for heading in lines[0].cells}, *(row.cells for row in lines)]
+    widths = {heading: max(len(cells[heading]) for cells in table) for heading in table[0]}
+    for cells in table:
+        aligned = [
+            cell.rjust(widths[heading]) if heading in _RIGHT else cell.ljust(widths[heading])
+            for heading, cell in cells.items()
+        ]
+        console.print(Text("  ".join(aligned).rstrip()))
 
 
 def _print_durations(console: Console, results: Sequence[Result], slowest: int) -> None:
@@ -128,7 +141,7 @@ def _print_durations(console: Console, results: Sequence[Result], slowest: int) 
     ranked = sorted(slowest_rounds.values(), key=_total_seconds, reverse=True)[: max(slowest, 0)]
     if not ranked:
         return
-    console.print(Text("\nwhere the time goes", style="bold"))
+    console.print(Text("\nslowest scenarios", style="bold"))
     for result in ranked:
         parts = f"set-up {result.setup_seconds:.1f}, steps {result.seconds:.1f}, clean-up {result.teardown_seconds:.1f}"
         longest = max(result.steps, key=lambda step: step.seconds, default=None)
@@ -145,34 +158,35 @@ def _total_seconds(result: Result) -> float:
 
 
 def _once_per_behaviour(results: Sequence[Result]) -> list[Result]:
-    """The first round that went wrong tells the story of all of them."""
+    """The first failed round stands for all of them."""
     bad = [result for result in results if result.verdict in (Verdict.FAILED, Verdict.ERROR)]
     by_name = {result.name: result for result in sorted(bad, key=lambda result: result.round, reverse=True)}
-    return [by_name[name] for name in sorted(by_name, key=in_order)]
+    return [by_name[name] for name in sorted(by_name, key=id_order)]
 
 
-def _print_story(console: Console, run: Run, result: Result) -> None:
+def _print_failure(console: Console, run: Run, result: Result) -> None:
     turn = f", round {result.round}/{result.rounds}" if result.rounds > 1 else ""
     console.print()
     console.print(Text(f"{result.name} {result.verdict}{turn}: {result.title}", style=STYLES[result.verdict]))
     width = console.width - len(_INDENT) if console.is_terminal else None
-    for line in story(result, run.command, run.directory, width):
+    for line in failure_lines(result, run.command, run.directory, width):
         console.print(Text(f"{_INDENT}{line}"))
 
 
 def counts(run: Run) -> str:
-    """How many of what, in how long."""
+    """Number of scenarios by verdict, and the duration."""
     counted = Counter(result.verdict for result in run.results)
     parts = [f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict]]
     if run.missing:
         parts.append(f"{run.missing} not run")
-    return f"{len(run.results) + run.missing} scenarios in {run.seconds:.1f} s: {', '.join(parts) or 'none'}"
+    number = len(run.results) + run.missing
+    return f"{number} scenario{'s' * (number != 1)} in {run.seconds:.1f} s: {', '.join(parts) or 'none'}"
 
 
 def conclusion(run: Run) -> str:
-    """The sentence that the exit code says in one digit."""
+    """The meaning of the exit code in one line."""
     errors = sum(result.verdict is Verdict.ERROR for result in run.results)
-    musts = [result for result in run.results if result.level == "must" and not result.judges_the_cluster]
+    musts = [result for result in run.results if result.level == "must" and not result.tests_the_cluster]
     failed = {result.name for result in musts if result.verdict is Verdict.FAILED}
     passed = {result.name for result in musts if result.verdict is Verdict.PASSED} - failed
     if run.interrupted:
@@ -182,5 +196,31 @@ def conclusion(run: Run) -> str:
     if failed:
         return f"{run.scheduler} does not pass muster: {len(failed)} of {len(failed | passed)} MUSTs failed"
     if not passed:
-        return f"nothing was judged that {run.scheduler} must do"
-    return f"{run.scheduler} passes muster: all {len(passed)} MUSTs that were judged passed"
+        return f"no MUST was tested on {run.scheduler}"
+    return f"{run.scheduler} passes muster: all {len(passed)} MUSTs that were tested passed"
+
+
+def failure_lines(result: Result, run_command: str, directory: Path, width: int | None) -> list[str]:
+    """The failure report, text wrapped below its label where there is a width; commands stay on one line."""
+    message = cut(plain(result.message), _LONGEST_REPORT).splitlines()
+    lines = [part for line in message for part in (_wrapped(line, width) if width else [line])]
+    lines += _timeline(result, directory, min(width, _WIDEST_TIMELINE) if width else _USUAL_WIDTH)
+    command = f"{run_command} --only {result.id} --keep"  # keeps the objects of a failure
+    return lines if command in result.message else [*lines, f"repeat   {command}"]
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    labelled = _LABELLED.match(line)
+    if len(line) <= width or not labelled or _COMMAND.search(line):
+        return [line]
+    return wrap(line, width, subsequent_indent=" " * len(labelled["label"]), break_on_hyphens=False)
+
+
+def _timeline(result: Result, directory: Path, width: int) -> list[str]:
+    """The timeline as text; nothing where none was recorded."""
+    file = directory / TIMELINE_DIRECTORY / f"{result.file_name}.json"
+    try:
+        timeline = from_json(file.read_bytes())
+    except (OSError, ValueError):
+        return []
+    return ["", *text.write(timeline, width).splitlines(), f"timeline: {file.with_suffix('.svg')}"]

@@ -1,5 +1,4 @@
-"""What is seen while a run lasts: on a terminal a few lines that say what each worker waits for, elsewhere a line per
-result.
+"""The view of a running suite: on a terminal a few lines with what each worker waits for, elsewhere a line per result.
 
 Results are read from the results file, never from messages: a message may be lost, a verdict may not.
 """
@@ -24,16 +23,16 @@ from muster.report.table import STYLES, result_line
 from muster.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from muster.cli.pytest_process import PytestProcess
+    from muster.runner.pytest_process import PytestProcess
 
-REFRESH = 0.25  # seconds between two pictures on a terminal
-SILENCE = 10.0  # seconds without a result after which a line says what is being waited for
+REFRESH = 0.25  # seconds between two refreshes of a terminal
+SILENCE = 10.0  # seconds without a result after which a line shows what each worker waits for
 LONGEST_MESSAGE = 65536
 _COLOURS = ("blue", "yellow", "green", "magenta", "cyan", "red")
 
 
 @dataclass
-class Working:
+class WorkerState:
     """What one worker does now, and since when."""
 
     id: str
@@ -48,7 +47,7 @@ class Working:
         return f"{self.id}  {time.time() - self.since:.0f} s  {waits}{self.title}"
 
 
-class Live:
+class LiveView:
     """Listens from entering on; `watch` returns when pytest has ended and every result has been shown."""
 
     def __init__(self, planned: int, results: Path) -> None:
@@ -56,12 +55,12 @@ class Live:
         self._results = ResultsReader(results)
         self._console = Console(stderr=True)
         self._messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
-        self._workers: dict[str, Working] = {}
+        self._workers: dict[str, WorkerState] = {}
         self._finished: list[Result] = []
-        self._started = self._spoken = time.monotonic()
+        self._started = self._last_printed = time.monotonic()
         self._receiver, self.address = progress.listener()
 
-    def __enter__(self) -> Live:
+    def __enter__(self) -> LiveView:
         threading.Thread(target=self._receive, name="progress", daemon=True).start()
         return self
 
@@ -74,32 +73,32 @@ class Live:
         if not self._console.is_terminal:
             self._follow(pytest)
             return
-        with RichLive(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False) as picture:
-            self._follow(pytest, picture)
+        with RichLive(console=self._console, auto_refresh=False, transient=True, redirect_stdout=False) as display:
+            self._follow(pytest, display)
 
-    def _follow(self, pytest: PytestProcess, picture: RichLive | None = None) -> None:
+    def _follow(self, pytest: PytestProcess, display: RichLive | None = None) -> None:
         ended = False
         while not ended:
             try:
-                message = self._messages.get(timeout=REFRESH if picture else 1.0)
+                message = self._messages.get(timeout=REFRESH if display else 1.0)
             except Empty:
                 pass
             else:
                 ended = message is None
                 self._take(message or {})
             for result in self._results.new():
-                self._show_result(result, everything=picture is None)
+                self._show_result(result, everything=display is None)
             pytest.kill_if_overdue()
-            if picture:
-                picture.update(self._picture())
-                self._refresh(picture)
-            elif time.monotonic() - self._spoken > SILENCE:
-                self._say_what_is_awaited()
+            if display:
+                display.update(self._render())
+                self._refresh(display)
+            elif time.monotonic() - self._last_printed > SILENCE:
+                self._print_waits()
 
-    def _refresh(self, picture: RichLive) -> None:
-        if time.monotonic() - self._spoken >= REFRESH:
-            self._spoken = time.monotonic()
-            picture.refresh()
+    def _refresh(self, display: RichLive) -> None:
+        if time.monotonic() - self._last_printed >= REFRESH:
+            self._last_printed = time.monotonic()
+            display.refresh()
 
     def _await_end(self, pytest: PytestProcess) -> None:
         pytest.wait()
@@ -118,12 +117,12 @@ class Live:
         worker, at = str(message.get("worker", "")), float(message.get("at", 0.0))
         match message.get("event"):
             case "starts":
-                self._workers[worker] = Working(_printable(message["id"]), _printable(message["title"]), at)
+                self._workers[worker] = WorkerState(_printable(message["id"]), _printable(message["title"]), at)
             case "waits" if worker in self._workers:
                 self._workers[worker].waits_for = _printable(message["text"])
                 self._workers[worker].waits_since = at
             case "map" if worker in self._workers:
-                self._workers[worker].map = _map(message["nodes"], message["waiting"])
+                self._workers[worker].map = _map(message["nodes"], message["pending"])
             case "kept":
                 for line in message["lines"]:
                     self._console.print(Text(_printable(line)), soft_wrap=True, highlight=False)
@@ -137,32 +136,32 @@ class Live:
                 Text(result_line(result), style=STYLES[result.verdict]), soft_wrap=True, highlight=False
             )
             if everything:
-                self._spoken = time.monotonic()
+                self._last_printed = time.monotonic()
 
-    def _say_what_is_awaited(self) -> None:
-        self._spoken = time.monotonic()
-        for working in self._workers.values():
-            self._console.print(Text(f"... {working}"), soft_wrap=True, highlight=False)
+    def _print_waits(self) -> None:
+        self._last_printed = time.monotonic()
+        for state in self._workers.values():
+            self._console.print(Text(f"... {state}"), soft_wrap=True, highlight=False)
         if not self._workers:
             self._console.print(Text(f"... {self._idle()}"), soft_wrap=True, highlight=False)
 
     def _idle(self) -> str:
         return "stopping" if self._finished else "starting"
 
-    def _picture(self) -> Group:
+    def _render(self) -> Group:
         bad = sum(result.verdict in (Verdict.FAILED, Verdict.ERROR) for result in self._finished)
         count = f"{len(self._finished)}/{self._planned}  {time.monotonic() - self._started:.0f} s"
         head = Text(count + (f"  {bad} failed or broken" if bad else ""), style="bold")
         lines = [Text("  ").append(self._idle())] if not self._workers else []
-        for _, working in sorted(self._workers.items()):
-            lines += [Text(f"  {working}"), *([working.map] if working.map else [])]
+        for _, state in sorted(self._workers.items()):
+            lines += [Text(f"  {state}"), *([state.map] if state.map else [])]
         for line in lines:
             line.no_wrap, line.overflow = True, "ellipsis"
         return Group(head, *lines)
 
 
-def _map(nodes: list[tuple[str, str]], waiting: int) -> Text:
-    """Cells in the colours of their jobs, dimmed where they are about to be free; counts as they are."""
+def _map(nodes: list[tuple[str, str]], pending: int) -> Text:
+    """Cells in the colours of their jobs, dimmed while their pod terminates; counts as they are."""
     shown = Text("    ")
     for name, cells in nodes:
         shown.append(f"{_printable(name)} ", style="dim")
@@ -170,7 +169,7 @@ def _map(nodes: list[tuple[str, str]], waiting: int) -> Text:
             job = "" if "/" in cells or cell == "." else _COLOURS[ord(cell.upper()) % len(_COLOURS)]
             shown.append(cell, style=f"{job} dim" if cell.islower() and job else job)
         shown.append("  ")
-    return shown.append(f"{waiting} waiting" if waiting else "")
+    return shown.append(f"{pending} pending" if pending else "")
 
 
 def _printable(text: object) -> str:

@@ -1,4 +1,4 @@
-"""pytest as a process, with the suite's own settings and nothing of the user's.
+"""pytest as a process, with the suite's own settings and nothing of the user's, and the signals that end it.
 
 Run inside this process it would adopt the user's pyproject and clash with a package of theirs that is called `steps`.
 Plugins of their environment stay out as well: two that add the same option end pytest before it begins.
@@ -15,14 +15,15 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 
-from muster import lifeline, progress
+from muster import progress, timeouts
 from muster.report.results import LOG_FILE
-from muster.suite import suite_root
+from muster.runner import parent_watchdog
+from muster.suite.paths import suite_root
 
 PLUGINS = ("pytest_bdd.plugin", "allure_pytest.plugin", "xdist.plugin")
-STOP = 30.0  # seconds from an interrupt to SIGKILL: workers stop their clusters in parallel, each within a few
-_GIVEN_UP = re.compile(r"^!+ _pytest\.outcomes\.Exit: (.+?) !+$", re.MULTILINE)  # by a sentence of our own
+_EXIT_MESSAGE = re.compile(r"^!+ _pytest\.outcomes\.Exit: (.+?) !+$", re.MULTILINE)  # of pytest.exit
 _PACKAGE_PARENT = Path(__file__).resolve().parents[2]
 
 
@@ -38,7 +39,7 @@ class PytestProcess:
         self.seconds = 0.0
 
     def __enter__(self) -> PytestProcess:
-        reading, self._lifeline = os.pipe()
+        reading, self._parent_pipe = os.pipe()
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [*self._command(), *self._arguments],
@@ -54,13 +55,13 @@ class PytestProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._process.poll() is None:  # something went wrong on our side: it still may clean up
+        if self._process.poll() is None:  # an error in this process: pytest may still clean up
             self.interrupt()
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(STOP)
+                self._process.wait(timeouts.WORKERS_STOP)
         self.kill()
         self._process.wait()
-        os.close(self._lifeline)
+        os.close(self._parent_pipe)
         self.seconds = time.monotonic() - self._started
 
     def wait(self) -> int:
@@ -69,11 +70,11 @@ class PytestProcess:
 
     def interrupt(self) -> None:
         """As ctrl-C would: scenarios end, fixtures clean up. It gets its time, but not forever."""
-        self._kill_at = time.monotonic() + STOP
+        self._kill_at = time.monotonic() + timeouts.WORKERS_STOP
         self._signal(signal.SIGINT)
 
     def kill(self) -> None:
-        """At once; the clusters' own watchdogs clear away what is left."""
+        """At once; the reaper of each cluster removes what is left."""
         self._signal(signal.SIGKILL)
 
     def kill_if_overdue(self) -> None:
@@ -82,14 +83,16 @@ class PytestProcess:
             self.kill()
 
     def complaint(self) -> str:
-        """Why it did nothing useful: what it said itself, and where to read on."""
+        """Why it ran no scenario: its error message, and where the log is."""
         text = self._log.read_text(encoding="utf-8", errors="replace")
-        if given_up := _GIVEN_UP.search(text):
-            return given_up[1]
+        if message := _EXIT_MESSAGE.search(text):
+            return message[1]
         lines = text.splitlines()
-        said = [line for line in lines if line.strip()]
-        errors = [number for number, line in enumerate(said) if line.startswith(("ERROR: ", "INTERNALERROR> ", "E  "))]
-        shown = said[errors[0] :][:40] if errors else said[-15:]
+        printed = [line for line in lines if line.strip()]
+        errors = [
+            number for number, line in enumerate(printed) if line.startswith(("ERROR: ", "INTERNALERROR> ", "E  "))
+        ]
+        shown = printed[errors[0] :][:40] if errors else printed[-15:]
         quoted = [f"  {line.removeprefix('ERROR: ')}" for line in shown]
         return "\n".join(["pytest said:", *quoted, f"all of it: {self._log}"])
 
@@ -99,11 +102,11 @@ class PytestProcess:
 
     def _command(self) -> list[str]:
         suite = suite_root()
-        plugins = [word for plugin in PLUGINS for word in ("-p", plugin)]
+        plugins = [argument for plugin in PLUGINS for argument in ("-p", plugin)]
         settings = ["-c", str(suite / "pytest.ini"), "--rootdir", str(suite), "-p", "no:cacheprovider", "-rA"]
         return [sys.executable, "-m", "pytest", *settings, *plugins, str(suite / "features" / "test_features.py")]
 
-    def _environment(self, lifeline_descriptor: int) -> dict[str, str]:
+    def _environment(self, parent_pipe: int) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         paths = [str(suite_root()), str(_PACKAGE_PARENT), os.environ.get("PYTHONPATH", "")]
         environment = inherited | {
@@ -111,8 +114,41 @@ class PytestProcess:
             "PYTHONPATH": os.pathsep.join(dict.fromkeys(filter(None, paths))),
             "PYTHONUNBUFFERED": "1",
             progress.ENVIRONMENT_VARIABLE: self._progress_address,
-            lifeline.ENVIRONMENT_VARIABLE: str(lifeline_descriptor),
+            parent_watchdog.ENVIRONMENT_VARIABLE: str(parent_pipe),
         }
         if not os.access(suite_root(), os.W_OK):
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
         return environment
+
+
+class SignalForwarder:
+    """SIGINT and SIGTERM, from now until the end of this process, lead to the same orderly end in every phase of a run.
+
+    Before pytest runs they raise KeyboardInterrupt. While it runs they are passed on once to its group (it has a
+    session of its own, so a terminal's ctrl-C does not reach it directly and workers are not hit twice); a second one
+    kills. Afterwards they are ignored: the report takes milliseconds, and half of it is worth nothing.
+    """
+
+    def __init__(self) -> None:
+        self.received = False
+        self._pytest: PytestProcess | None = None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._handle)
+
+    def forward_to(self, pytest: PytestProcess) -> None:
+        """From now on signals are for this process."""
+        self._pytest = pytest
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        again, self.received = self.received, True
+        if self._pytest is None:
+            raise KeyboardInterrupt
+        if again:
+            self._pytest.kill()
+        else:
+            self._pytest.interrupt()
+
+    def ignore(self) -> None:
+        """pytest has ended: nothing is left that could be interrupted."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Where a run writes. Never over another run's files, and never found out after an hour that it cannot be written."""
+"""The results directory of a run: never one with another run's files, and checked for write access before the run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LATEST = "latest"
 
 
 def check_results(asked: Path | None) -> None:
-    """The directory can be made and holds nothing yet."""
+    """Raise unless the directory can be created and is empty."""
     directory = (asked or DEFAULT).absolute()
     if asked and directory.is_dir() and any(directory.iterdir()):
         raise UsageError(f"--results {asked} is not empty: name another directory, or remove it")
@@ -22,7 +22,7 @@ def check_results(asked: Path | None) -> None:
 
 
 def results_directory(asked: Path | None, scheduler: str) -> Path:
-    """A fresh directory; the usual place also gets a link `latest`."""
+    """Create a new directory; below the default one, update the link `latest`."""
     if asked:
         directory = asked.absolute()
         directory.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def results_directory(asked: Path | None, scheduler: str) -> Path:
 
 
 def junit_file(asked: Path) -> Path:
-    """The absolute path, once it is clear that it can be written."""
+    """The absolute path; raises unless it can be written."""
     file = asked.absolute()
     if file.is_dir():
         raise UsageError(f"--junit {asked} is a directory: name a file")
@@ -60,8 +60,8 @@ def _check_writable(directory: Path, what: str) -> None:
 
 
 def _link(link: Path, target: str) -> None:
-    """A convenience: where something else is in its place, that stays."""
+    """Replace the link, but nothing that is not a link."""
     if link.is_symlink() or not link.exists():
-        draft = link.with_name(f".{link.name}.{os.getpid()}")
-        draft.symlink_to(target)
-        draft.replace(link)
+        new_link = link.with_name(f".{link.name}.{os.getpid()}")
+        new_link.symlink_to(target)
+        new_link.replace(link)

@@ -1,61 +1,82 @@
-"""What is judged: a scheduler as processes beside the cluster, with its configuration, its dialect and its claims."""
+"""A scheduler under test: its processes beside the cluster, its configuration, its dialect and its claims."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from muster import assets, timeouts
 from muster.cluster.api import Api
-from muster.cluster.local.ports import Port
 from muster.errors import HarnessError, NotSupported, UsageError
 from muster.processes import Process
-from muster.subject.dialect import Dialect
+from muster.processes.readiness import Port
+from muster.schedulers.dialect import Dialect
 
 if TYPE_CHECKING:
-    from muster.cluster.clusters import Cluster
+    from muster.cluster.interface import Cluster
 
 _LOG_LINES_SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Workplace:
-    """What a scheduler is given: a directory, kubeconfigs, and the files it asked for."""
+class ProcessContext:
+    """What a process beside a cluster gets: a directory, kubeconfigs, and the files that it needs."""
 
     directory: Path
-    admin: Path  # a kubeconfig that may do everything
-    scheduler: Path  # a kubeconfig that may do what kube-scheduler may
+    admin_kubeconfig: Path  # with all rights
+    scheduler_kubeconfig: Path  # with the rights of kube-scheduler
     assets: Mapping[str, Path]
 
     @classmethod
-    def on(cls, cluster: Cluster, assets: Mapping[str, Path], directory: Path | None = None) -> Workplace:
-        """Beside a cluster, in its own directory unless another is named."""
+    def on(cls, cluster: Cluster, assets: Mapping[str, Path], directory: Path | None = None) -> ProcessContext:
+        """For a cluster, in the cluster's own directory unless another is given."""
         kubeconfigs = (cluster.client_kubeconfig("admin"), cluster.client_kubeconfig("scheduler"))
         return cls(directory or cluster.directory, *kubeconfigs, assets)
 
 
-class Subject(ABC):
-    """A scheduler under test that runs out of cluster. The first of its processes is the one that decides."""
+class Scheduler(ABC):
+    """A scheduler under test that runs out of cluster. The first of its processes is the one that makes decisions.
+
+    A subclass is one module (or folder) of this package and is listed in `muster.schedulers.SCHEDULERS`; everything
+    that Muster knows about the scheduler is in it or in its Dialect. docs/your-scheduler.md has an example.
+    """
 
     name: ClassVar[str]
     assets: ClassVar[tuple[str, ...]]  # binaries, and files that come with them
     configurations: ClassVar[tuple[str, ...]] = ("default",)
-    feature_gates: ClassVar[Mapping[str, bool]] = {}  # that its cluster must have on, and APIs that must be served
+    # Those that `muster matrix --all` runs; empty: all of them.
+    matrix_configurations: ClassVar[tuple[str, ...]] = ()
+    dialect_class: ClassVar[type[Dialect]] = Dialect
+    # Claimed capabilities, each with the source of the claim: in every configuration, and in single ones only.
+    capabilities: ClassVar[Mapping[str, str]] = {}
+    capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    # Settings that differ from production, for the reader of the report: client limits, back-off, periods.
+    reported_settings: ClassVar[Mapping[str, str]] = {}
+    longest_backoff: float  # seconds until an unschedulable pod is tried again, at most
+    # What the control plane of its cluster must have: feature gates, and API versions that are off by default.
+    feature_gates: ClassVar[Mapping[str, bool]] = {}
     runtime_config: ClassVar[tuple[str, ...]] = ()
+    controllers: ClassVar[tuple[str, ...]] = ()  # of kube-controller-manager, beside those that Muster always starts
+    # On an existing cluster: the longest back-off with the settings of its usual installation there. None: it cannot
+    # be tested there, because it needs queues or rights that a run does not have.
+    existing_cluster_backoff: ClassVar[float | None] = None
+    # The scheduler name of a scheduler that Muster starts beside an existing cluster; empty: it must run there.
+    name_beside_existing_cluster: ClassVar[str] = ""
 
-    def __init__(self, configuration: str, workplace: Workplace) -> None:
+    def __init__(self, configuration: str, context: ProcessContext) -> None:
         self.configuration = configuration
-        self.workplace = workplace
+        self.context = context
+        self.dialect = self._make_dialect()  # one for the lifetime of the scheduler: it may remember gangs and queues
         self.processes: Sequence[Process] = ()
-        self._ports: list[Port] = []  # held while it runs
-        self.policy: dict[str, str] = {}  # what a scenario has asked to be different
+        self._ports: list[Port] = []  # reserved while it runs
+        self.policy: dict[str, str] = {}  # settings that a scenario has changed
 
     @property
     def title(self) -> str:
-        """Who it is, for the reader of a report: name, release and configuration."""
+        """Name, release and configuration, for the reader of a report."""
         return f"{self.name.partition('@')[0]} {self._release()} ({self.configuration})"
 
     def _release(self) -> str:
@@ -63,49 +84,49 @@ class Subject(ABC):
         return found.version if found else "of an unknown release"
 
     @classmethod
-    @abstractmethod
     def claims(cls, configuration: str) -> Mapping[str, str]:
-        """Capabilities, each with the source of the claim."""
+        """The claimed capabilities, each with the source of the claim."""
+        return {**cls.capabilities, **cls.capabilities_by_configuration.get(configuration, {})}
 
     @classmethod
     def resolve(cls, configuration: str) -> str:
-        """The configuration's full name; a UsageError when there is none such."""
+        """The configuration's full name; a UsageError if there is no such configuration."""
         if configuration not in cls.configurations:
             choices = ", ".join(cls.configurations)
             raise UsageError(f"{cls.name} has no configuration {configuration!r}: choose from {choices}")
         return configuration
 
-    @property
-    @abstractmethod
-    def dialect(self) -> Dialect:
-        """How to speak to it."""
+    @classmethod
+    def beside_existing_cluster(
+        cls, configuration: str, context: ProcessContext, rename: Callable[[str], str]
+    ) -> Scheduler | None:
+        """The scheduler as processes beside an existing cluster, under renamed scheduler names; None: it runs there."""
+        return None
 
-    @property
-    @abstractmethod
-    def longest_backoff(self) -> float:
-        """Seconds until a pod that found no place is tried again, at the very most."""
-
-    @abstractmethod
     def settings(self) -> dict[str, str]:
         """What a reader of the report must know: version, client limits, back-off."""
+        return {"scheduler": self.title, **self.reported_settings}
+
+    def _make_dialect(self) -> Dialect:
+        return self.dialect_class()
 
     @abstractmethod
     def _prepare(self) -> Sequence[Process]:
         """Its processes, not yet started, with their configuration written."""
 
     def _process(self, name: str, flags: Sequence[str], env: Mapping[str, str] | None = None) -> Process:
-        """One of its processes: the asset of that name, beside the cluster."""
-        directory = self.workplace.directory
-        argv = [str(self.workplace.assets[name]), *flags]
+        """One of its processes: the asset of that name, in the context's directory."""
+        directory = self.context.directory
+        argv = [str(self.context.assets[name]), *flags]
         return Process(name, argv, directory=directory, log=directory / f"{name}.log", env=env)
 
     def install(self, api: Api) -> None:
-        """Whatever must be in the cluster before it starts: definitions of its own kinds, namespaces."""
+        """Create what must be in the cluster before it starts: CustomResourceDefinitions, namespaces."""
         return
 
     def configure(self, policy: Mapping[str, str]) -> None:
-        """Go on with these settings; an empty policy is what the configuration says."""
-        raise NotSupported(f"{self.name}:{self.configuration} cannot be told {', '.join(policy)} while it runs")
+        """Continue with these settings; an empty policy means the configuration's own."""
+        raise NotSupported(f"{self.name}:{self.configuration} cannot change {', '.join(policy)} while it runs")
 
     def start(self) -> None:
         self.processes = self._prepare()
@@ -134,13 +155,13 @@ class Subject(ABC):
             process.kill()
 
     def check(self) -> None:
-        """Raise when the scheduler has died: then nothing that it failed to do is a verdict."""
+        """Raise if a process has ended: then nothing that the scheduler failed to do counts as a verdict."""
         for process in self.processes:
             if not process.alive:
-                raise died(f"the scheduler {process.name}", process)
+                raise process_ended_error(f"the scheduler {process.name}", process)
 
 
-def died(who: str, process: Process) -> HarnessError:
-    """The error that tells how somebody beside the cluster ended, and what it said last."""
+def process_ended_error(title: str, process: Process) -> HarnessError:
+    """The error that says how a process beside the cluster ended, with the end of its log."""
     last = process.log_tail(_LOG_LINES_SHOWN)
-    return HarnessError(f"{who} {process.how_it_ended()}; its last words:\n{last}")
+    return HarnessError(f"{title} {process.how_it_ended()}; last log lines:\n{last}")

@@ -1,4 +1,4 @@
-"""Custom resources: create their definitions and wait until the API server serves them."""
+"""CustomResourceDefinitions: create them and wait until the API server serves their kinds."""
 
 from __future__ import annotations
 
@@ -16,28 +16,27 @@ from muster.cluster.resources import Resource
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def read(file: Path) -> list[dict[str, Any]]:
+def read_crds(file: Path) -> list[dict[str, Any]]:
     """The definitions of a file."""
-    return [one for one in yaml.load_all(file.read_text(), Loader=_Loader) if one]
+    return [manifest for manifest in yaml.load_all(file.read_text(), Loader=_Loader) if manifest]
 
 
-def define(api: Api, file: Path) -> None:
+def install_crds(api: Api, file: Path) -> None:
     """Create every definition of a file; return when all of them are served."""
-    define_all(api, read(file))
+    install_crd_manifests(api, read_crds(file))
 
 
-def define_all(api: Api, manifests: Sequence[dict[str, Any]]) -> None:
+def install_crd_manifests(api: Api, manifests: Sequence[dict[str, Any]]) -> None:
     for manifest in manifests:
         api.ensure(manifest)
     for manifest in manifests:
         spec = manifest["spec"]
-        stored = next(version["name"] for version in spec["versions"] if version["served"])
-        resource = Resource(f"{spec['group']}/{stored}", spec["names"]["kind"], spec["names"]["plural"])
-        _served(api, resource)
+        version = next(version["name"] for version in spec["versions"] if version["served"])
+        _wait_until_served(api, Resource(f"{spec['group']}/{version}", spec["names"]["kind"], spec["names"]["plural"]))
 
 
-def _served(api: Api, resource: Resource) -> None:
-    # The server starts to answer some milliseconds after it has said Established; asking is the only way to know.
+def _wait_until_served(api: Api, resource: Resource) -> None:
+    # The server serves a kind some milliseconds after the condition Established; only a request shows when.
     attempts = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(ApiRefused),
         wait=tenacity.wait_fixed(0.05),

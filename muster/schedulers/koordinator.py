@@ -1,11 +1,15 @@
 """Koordinator's scheduler with the full list of its plugins, as its chart configures them.
 
-The chart turns job-level preemption on and takes DefaultPreemption out: left in, it would evict pod by pod after a
-refused job-level attempt. The module's own configuration has neither, so both are done here.
+The chart turns job-level preemption on and removes DefaultPreemption, which would preempt pod by pod after a refused
+job-level attempt. The module's own configuration does neither, so both are done here.
+
+Its API: PodGroup of scheduling.sigs.k8s.io; a label on the pod names the PodGroup. Koordinator counts the GPUs of a
+node by the Device object that its node agent writes. Simulated nodes have no agent, so the dialect writes the Device.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,67 +17,119 @@ from typing import Any, ClassVar
 import yaml
 
 from muster.cluster.api import Api
+from muster.cluster.resources import Resource, custom_resource
 from muster.processes import Process
-from muster.subject.definitions import define
-from muster.subject.dialect import Dialect
-from muster.subject.koordinator_dialect import KoordinatorDialect
-from muster.subject.subjects import Subject
+from muster.schedulers.base import Scheduler
+from muster.schedulers.crds import install_crds
+from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.requests import GangRequest, NodeRequest, PodRequest
+
+KOORDINATOR_GROUP = custom_resource("scheduling.sigs.k8s.io/v1alpha1", "PodGroup", "podgroups")
+KOORDINATOR_DEVICE = custom_resource("scheduling.koordinator.sh/v1alpha1", "Device", "devices", namespaced=False)
+GROUP_NAME = "pod-group.scheduling.sigs.k8s.io"
+LINKED_GANGS = "gang.scheduling.koordinator.sh/groups"
+_GPU_MEMORY = "80Gi"
+_PHASES = {"Running": "running", "Finished": "finished", "Failed": "finished", "Scheduled": "running"}
 
 _QPS, _BURST = 2000, 4000
 _BACKOFF = 1  # seconds
-_NAMESPACE = "koordinator-system"  # its quotas live there
+_NAMESPACE = "koordinator-system"  # of its quotas
 _DOCUMENTATION = "https://koordinator.sh/docs/"
-_CLAIMS = {
-    "gangs": _DOCUMENTATION + "user-manuals/gang-scheduling/",
-    "taints": _DOCUMENTATION + "architecture/overview/",
-    "documents": _DOCUMENTATION + "user-manuals/job-level-preemption/",
-    "jobs": _DOCUMENTATION + "user-manuals/gang-scheduling/",
-}
-_PREEMPTION = {
-    "preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",
-    "job-preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",
-}
 
 
-class Koordinator(Subject):
+class KoordinatorDialect(Dialect):
+    """scheduling.sigs.k8s.io/v1alpha1"""
+
+    scheduler_name = "koord-scheduler"
+    gang_api = "koordinator"
+    kinds_read: tuple[Resource, ...] = (KOORDINATOR_GROUP,)
+    group_kind: Resource | None = KOORDINATOR_GROUP
+    node_kinds: tuple[Resource, ...] = (KOORDINATOR_DEVICE,)
+    group_name_keys: tuple[str, ...] = (GROUP_NAME,)
+    namespaced_name_keys: tuple[str, ...] = (LINKED_GANGS,)
+
+    def pod_manifest(self, request: PodRequest, namespace: str) -> Manifest:
+        manifest = super().pod_manifest(request, namespace)
+        if request.gang:
+            manifest["metadata"]["labels"][GROUP_NAME] = request.gang
+        if request.non_preemptible:
+            manifest["metadata"]["labels"]["scheduling.koordinator.sh/disable-preemptible"] = "true"
+        return manifest
+
+    def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
+        self.refuse_disruption_mode_all(request)
+        metadata: Manifest = {"name": request.name, "namespace": namespace}
+        if request.linked_gangs:
+            linked = [f"{namespace}/{name}" for name in (request.name, *request.linked_gangs)]
+            metadata["annotations"] = {LINKED_GANGS: json.dumps(sorted(linked))}
+        spec = {"minMember": request.min_member, "scheduleTimeoutSeconds": 300}
+        return {"apiVersion": KOORDINATOR_GROUP.api_version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
+
+    def min_member_patch(self, request: GangRequest) -> Manifest:
+        return {"spec": {"minMember": request.min_member}}
+
+    def node_objects(self, node: NodeRequest) -> list[Manifest]:
+        whole = {
+            "koordinator.sh/gpu-core": "100",
+            "koordinator.sh/gpu-memory-ratio": "100",
+            "koordinator.sh/gpu-memory": _GPU_MEMORY,
+        }
+        devices = [
+            {"type": "gpu", "id": f"{node.name}-{minor}", "minor": minor, "health": True, "resources": whole}
+            for minor in range(node.gpus)
+        ]
+        if not devices:
+            return []
+        metadata = {"name": node.name}
+        spec = {"devices": devices}
+        return [{"apiVersion": KOORDINATOR_DEVICE.api_version, "kind": "Device", "metadata": metadata, "spec": spec}]
+
+    def victim_message_parts(self, gang: str, namespace: str) -> tuple[str, ...]:
+        return self.scheduler_name, f"preemptor: {namespace}/{gang},"
+
+    def phase(self, group: Mapping[str, Any]) -> str:
+        return _PHASES.get(group.get("status", {}).get("phase", ""), "queued")
+
+
+class Koordinator(Scheduler):
     """`default` is what the chart installs; `preemption-off` is the same with job-level preemption off."""
 
     name: ClassVar[str] = "koordinator"
     configurations: ClassVar[tuple[str, ...]] = ("default", "preemption-off")
-    assets: ClassVar[tuple[str, ...]] = (  # the scheduler, its definitions, its configuration
+    assets: ClassVar[tuple[str, ...]] = (  # the scheduler, its CustomResourceDefinitions, its configuration
         "koord-scheduler",
         "koordinator-crds.yaml",
         "koordinator-scheduler-config.yaml",
     )
-
-    @classmethod
-    def claims(cls, configuration: str) -> Mapping[str, str]:
-        return {**_CLAIMS, **(_PREEMPTION if configuration == "default" else {})}
-
-    @property
-    def dialect(self) -> Dialect:
-        return KoordinatorDialect()
-
-    @property
-    def longest_backoff(self) -> float:
-        return 2.0 * _BACKOFF  # a second of back-off, and finished back-offs are looked for once a second
-
-    def settings(self) -> dict[str, str]:
-        return {
-            "scheduler": self.title,
-            "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
-            "scheduler longest back-off": f"{_BACKOFF} s",
-        }
+    dialect_class: ClassVar[type[Dialect]] = KoordinatorDialect
+    capabilities: ClassVar[Mapping[str, str]] = {
+        "gangs": _DOCUMENTATION + "user-manuals/gang-scheduling/",
+        "taints": _DOCUMENTATION + "architecture/overview/",
+        "documents": _DOCUMENTATION + "user-manuals/job-level-preemption/",
+        "jobs": _DOCUMENTATION + "user-manuals/gang-scheduling/",
+    }
+    capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "default": {
+            "preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",
+            "job-preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",
+        },
+    }
+    longest_backoff = 2.0 * _BACKOFF  # one second, and expired back-offs are looked for once a second
+    existing_cluster_backoff: ClassVar[float | None] = 11.0
+    reported_settings: ClassVar[Mapping[str, str]] = {
+        "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
+        "scheduler longest back-off": f"{_BACKOFF} s",
+    }
 
     def configure(self, policy: Mapping[str, str]) -> None:
         self._restart_with(policy)
 
     def install(self, api: Api) -> None:
-        define(api, self._asset(1))
+        install_crds(api, self._asset(1))
         api.ensure({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
 
     def _prepare(self) -> list[Process]:
-        directory = self.workplace.directory
+        directory = self.context.directory
         file = directory / "koord-scheduler.yaml"
         file.write_text(yaml.safe_dump(self._configuration()))
         flags = [f"--config={file}", "--secure-port=0", "--port=0", "--v=2"]
@@ -81,17 +137,17 @@ class Koordinator(Subject):
         return [Process("koord-scheduler", argv, directory=directory, log=directory / "koord-scheduler.log")]
 
     def _asset(self, number: int) -> Path:
-        return self.workplace.assets[self.assets[number]]
+        return self.context.assets[self.assets[number]]
 
     def _configuration(self) -> dict[str, Any]:
         shipped = yaml.safe_load(self._asset(2).read_text())
         loaded: dict[str, Any] = yaml.safe_load(shipped["data"]["koord-scheduler-config"])
         loaded["leaderElection"] = {"leaderElect": False}
-        loaded["clientConnection"] = {"kubeconfig": str(self.workplace.admin), "qps": _QPS, "burst": _BURST}
+        loaded["clientConnection"] = {"kubeconfig": str(self.context.admin_kubeconfig), "qps": _QPS, "burst": _BURST}
         loaded["podInitialBackoffSeconds"] = loaded["podMaxBackoffSeconds"] = _BACKOFF
         profile = loaded["profiles"][0]
-        after = profile["plugins"]["postFilter"]
-        after["enabled"] = [plugin for plugin in after["enabled"] if plugin["name"] != "DefaultPreemption"]
+        post_filter = profile["plugins"]["postFilter"]
+        post_filter["enabled"] = [plugin for plugin in post_filter["enabled"] if plugin["name"] != "DefaultPreemption"]
         arguments = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "CoschedulingArgs",
@@ -102,9 +158,10 @@ class Koordinator(Subject):
 
 
 class Koordinator170(Koordinator):
-    """The release before."""
+    """The previous release."""
 
     name: ClassVar[str] = "koordinator@1.7.0"
+    matrix_configurations: ClassVar[tuple[str, ...]] = ("default",)
     assets: ClassVar[tuple[str, ...]] = (
         "koord-scheduler-1.7.0",
         "koordinator-1.7.0-crds.yaml",

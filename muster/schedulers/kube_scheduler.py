@@ -1,7 +1,7 @@
-"""The scheduler that comes with Kubernetes.
+"""kube-scheduler, the scheduler of Kubernetes.
 
-Its defaults are raised where they would only make the harness wait: client limits (50 requests per second) and the
-longest back-off (10 s). Both are printed in the report; neither changes a decision.
+Two of its defaults are changed because they would only make the harness wait: client limits (50 requests per second)
+and the longest back-off (10 s). The report shows both; neither changes a decision.
 """
 
 from __future__ import annotations
@@ -14,54 +14,46 @@ import yaml
 
 from muster.errors import UsageError
 from muster.processes import Process
-from muster.subject.dialect import Dialect
-from muster.subject.subjects import Subject
-from muster.suite import manifests
+from muster.schedulers.base import ProcessContext, Scheduler
+from muster.suite.paths import manifests
 
 _DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
-_CLAIMS = {
-    "preemption": _DOCUMENTATION + "pod-priority-preemption/",
-    "taints": _DOCUMENTATION + "taint-and-toleration/",
-    "documents": _DOCUMENTATION + "pod-priority-preemption/",
-    "jobs": "https://www.kubeflow.org/docs/components/trainer/legacy-v1/overview/",
-}
+_DEFAULT_BACKOFF = 10  # seconds; podMaxBackoffSeconds of an unconfigured kube-scheduler
 
 
-class KubeScheduler(Subject):
-    """The real kube-scheduler with a configuration from manifests/subjects/kube-scheduler/."""
+class KubeScheduler(Scheduler):
+    """The real kube-scheduler with a configuration from manifests/schedulers/kube-scheduler/ or the user's own file."""
 
     name: ClassVar[str] = "kube-scheduler"
     assets: ClassVar[tuple[str, ...]] = ("kube-scheduler",)
+    capabilities: ClassVar[Mapping[str, str]] = {
+        "preemption": _DOCUMENTATION + "pod-priority-preemption/",
+        "taints": _DOCUMENTATION + "taint-and-toleration/",
+        "documents": _DOCUMENTATION + "pod-priority-preemption/",
+        "jobs": "https://www.kubeflow.org/docs/components/trainer/legacy-v1/overview/",
+    }
+    existing_cluster_backoff: ClassVar[float | None] = 10.0
 
-    @classmethod
-    def claims(cls, configuration: str) -> Mapping[str, str]:
-        return _CLAIMS
-
-    @property
-    def longest_backoff(self) -> float:
-        """As configured: a scheduler with nothing else to do does not wait longer (SchedulerPopFromBackoffQ)."""
-        return float(self._configuration().get("podMaxBackoffSeconds", 10))
-
-    @property
-    def dialect(self) -> Dialect:
-        return Dialect("default-scheduler")
+    def __init__(self, configuration: str, context: ProcessContext) -> None:
+        super().__init__(configuration, context)
+        # As configured: with nothing else to do it does not wait longer (SchedulerPopFromBackoffQ).
+        self.longest_backoff = float(self._configuration().get("podMaxBackoffSeconds", _DEFAULT_BACKOFF))
 
     def settings(self) -> dict[str, str]:
-        loaded = self._configuration()
-        limits = loaded["clientConnection"]
+        limits = self._configuration()["clientConnection"]
         return {
             "scheduler": self.title,
             "scheduler client limits": f"{limits.get('qps', 50)} requests/s, burst {limits.get('burst', 100)}",
-            "scheduler longest back-off": f"{loaded.get('podMaxBackoffSeconds', 10)} s",
+            "scheduler longest back-off": f"{self.longest_backoff:g} s",
         }
 
     def _prepare(self) -> list[Process]:
-        configuration, directory = self._configuration(), self.workplace.directory
-        configuration["clientConnection"]["kubeconfig"] = str(self.workplace.scheduler)
+        configuration, directory = self._configuration(), self.context.directory
+        configuration["clientConnection"]["kubeconfig"] = str(self.context.scheduler_kubeconfig)
         file = directory / f"{self.name}.yaml"
         file.write_text(yaml.safe_dump(configuration))
-        # Port 0: it serves nothing, so that two of them never meet; its log is the only thing we read.
-        argv = [str(self.workplace.assets[self.assets[0]]), f"--config={file}", "--secure-port=0", "--v=2"]
+        # Port 0: it serves nothing, so two of them never conflict; only its log is read.
+        argv = [str(self.context.assets[self.assets[0]]), f"--config={file}", "--secure-port=0", "--v=2"]
         if self.feature_gates:
             argv.append(f"--feature-gates={','.join(f'{gate}={on}' for gate, on in self.feature_gates.items())}")
         return [Process(self.name, argv, directory=directory, log=directory / f"{self.name}.log")]
@@ -71,7 +63,7 @@ class KubeScheduler(Subject):
 
     @classmethod
     def resolve(cls, configuration: str) -> str:
-        """Read it once, so that a mistake is told before anything is started; paths become absolute."""
+        """Read it once, so that a mistake is reported before anything is started; paths become absolute."""
         load_configuration(configuration)
         return str(_file_of(configuration)) if _is_path(configuration) else configuration
 
@@ -82,7 +74,7 @@ def load_configuration(configuration: str) -> dict[str, Any]:
         loaded = yaml.safe_load(file.read_text())
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem).replace("\n", " ")
-        raise UsageError(f"cannot read the scheduler's configuration {file}: {reason}") from None
+        raise UsageError(f"cannot read the scheduler configuration {file}: {reason}") from None
     if not isinstance(loaded, dict) or loaded.get("kind") != "KubeSchedulerConfiguration":
         raise UsageError(
             f"{file} is not a configuration of kube-scheduler: its kind must be KubeSchedulerConfiguration"
@@ -92,12 +84,12 @@ def load_configuration(configuration: str) -> dict[str, Any]:
 
 
 def _file_of(configuration: str) -> Path:
-    """One of ours by name, or a user's own by path."""
+    """A built-in configuration by its name, or a user's own by its path."""
     if _is_path(configuration):
         return Path(configuration).resolve()
-    file = manifests() / "subjects" / KubeScheduler.name / f"{configuration}.yaml"
+    file = manifests() / "schedulers" / KubeScheduler.name / f"{configuration}.yaml"
     if not file.is_file():
-        known = sorted(one.stem for one in file.parent.glob("*.yaml"))
+        known = sorted(found.stem for found in file.parent.glob("*.yaml"))
         raise UsageError(
             f"{KubeScheduler.name} has no configuration {configuration!r}:"
             f" choose from {', '.join(known)}, or give the path of a .yaml file"

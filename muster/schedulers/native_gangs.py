@@ -1,62 +1,84 @@
-"""Kubernetes' own words for gangs, from 1.37 on: PodGroup of scheduling.k8s.io, named in the spec of its pods.
+"""kube-scheduler with its own gangs (feature gate GenericWorkload): PodGroups, and preemption for whole PodGroups.
 
-A group and its pods must have the same priority, or the scheduler takes none of them.
+The gate must be on everywhere: an API server without it silently drops a pod's group, and the pod simply runs.
+
+Its API: PodGroup of scheduling.k8s.io, Kubernetes 1.37, named in the spec of its pods. A PodGroup and its pods must
+have the same priority, or the scheduler binds none of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
-from muster.cluster.resources import NATIVE_GROUP, Resource
+from muster.cluster.resources import Resource, custom_resource
 from muster.errors import NotSupported
-from muster.subject.dialect import Dialect, Manifest
-from muster.subject.requests import GangRequest, PodRequest
+from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.kube_scheduler import KubeScheduler
+from muster.schedulers.requests import GangRequest, PodRequest
+
+NATIVE_GROUP = custom_resource("scheduling.k8s.io/v1beta1", "PodGroup", "podgroups")
+_DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
 
 
 class NativeGangsDialect(Dialect):
     """scheduling.k8s.io/v1beta1"""
 
-    reads: tuple[Resource, ...] = (NATIVE_GROUP,)
+    kinds_read: tuple[Resource, ...] = (NATIVE_GROUP,)
     group_kind: Resource | None = NATIVE_GROUP
-    phases: frozenset[str] = frozenset({"queued", "running"})  # a PodGroup of Kubernetes never ends
-    eviction_names_preemptor = False  # it names the uid of the group, and no node
+    group_phases: frozenset[str] = frozenset({"queued", "running"})  # a PodGroup of Kubernetes never finishes
+    victim_event_names_preemptor = False  # it names the uid of the PodGroup, and no node
 
-    def __init__(self) -> None:
-        super().__init__("default-scheduler")
-
-    def pod(self, request: PodRequest, namespace: str) -> Manifest:
-        if request.protected:
-            raise NotSupported("Kubernetes has no word for a pod that may not be evicted by those more important")
+    def pod_manifest(self, request: PodRequest, namespace: str) -> Manifest:
+        if request.non_preemptible:
+            raise NotSupported("Kubernetes does not support non-preemptible pods")
         if request.role:
-            raise NotSupported("a PodGroup of Kubernetes has no word for the roles of a gang")
-        manifest = super().pod(request, namespace)
+            raise NotSupported("a PodGroup of Kubernetes does not support roles")
+        manifest = super().pod_manifest(request, namespace)
         if request.gang:
             manifest["spec"]["schedulingGroup"] = {"podGroupName": request.gang}
         return manifest
 
-    def gang(self, request: GangRequest, namespace: str) -> Manifest:
-        if request.with_gangs:
-            raise NotSupported("a PodGroup of Kubernetes 1.37 has no word for gangs that start together")
+    def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
+        if request.linked_gangs:
+            raise NotSupported("a PodGroup of Kubernetes 1.37 does not support linked gangs")
         if request.roles:
-            raise NotSupported("a PodGroup of Kubernetes has no word for the roles of a gang")
-        if any(replace(one, name="") != replace(request.members[0], name="") for one in request.members):
+            raise NotSupported("a PodGroup of Kubernetes does not support roles")
+        if any(replace(pod, name="") != replace(request.members[0], name="") for pod in request.members):
             raise NotSupported(
-                "Kubernetes promises no place to a gang of unlike pods (PodGroup Scheduling, Limitations)"
+                "Kubernetes does not guarantee to place a heterogeneous gang (PodGroup Scheduling, Limitations)"
             )
-        spec: Manifest = {"schedulingPolicy": {"gang": {"minCount": request.minimum}}}
+        spec: Manifest = {"schedulingPolicy": {"gang": {"minCount": request.min_member}}}
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
-        if request.leaves_whole:
+        if request.disruption_mode_all:
             spec["disruptionMode"] = {"all": {}}
         metadata = {"name": request.name, "namespace": namespace}
         return {"apiVersion": NATIVE_GROUP.api_version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
 
-    def resized(self, request: GangRequest) -> Manifest:
-        return {"spec": {"schedulingPolicy": {"gang": {"minCount": request.minimum}}}}
+    def min_member_patch(self, request: GangRequest) -> Manifest:
+        return {"spec": {"schedulingPolicy": {"gang": {"minCount": request.min_member}}}}
 
     def phase(self, group: Mapping[str, Any]) -> str:
         conditions = group.get("status", {}).get("conditions") or ()
-        scheduled = any(one["type"] == "PodGroupInitiallyScheduled" and one["status"] == "True" for one in conditions)
+        scheduled = any(
+            each["type"] == "PodGroupInitiallyScheduled" and each["status"] == "True" for each in conditions
+        )
         return "running" if scheduled else "queued"
+
+
+class NativeGangs(KubeScheduler):
+    """The same configurations as kube-scheduler's, on a cluster with the gate on."""
+
+    name: ClassVar[str] = "kube-scheduler-gangs"
+    dialect_class: ClassVar[type[Dialect]] = NativeGangsDialect
+    capabilities: ClassVar[Mapping[str, str]] = {
+        **KubeScheduler.capabilities,
+        "gangs": _DOCUMENTATION + "gang-scheduling/",
+        "job-preemption": _DOCUMENTATION + "workload-aware-preemption/",
+    }
+    feature_gates: ClassVar[Mapping[str, bool]] = {"GenericWorkload": True}
+    runtime_config: ClassVar[tuple[str, ...]] = ("scheduling.k8s.io/v1beta1=true",)
+    controllers: ClassVar[tuple[str, ...]] = ("podgroup-protection-controller",)  # exists only where the gate is on
+    existing_cluster_backoff: ClassVar[float | None] = None

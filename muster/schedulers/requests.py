@@ -1,4 +1,4 @@
-"""The neutral nouns: what a scenario asks for, before any scheduler's dialect gives it a shape."""
+"""What a scenario requests, independent of any scheduler: pods, gangs, queues, nodes. A dialect writes it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _TAINT = re.compile(r"^(?P<key>[^=:]+)(?:=(?P<value>[^:]*))?:(?P<effect>NoSchedu
 
 @dataclass(frozen=True)
 class Toleration:
-    """What a pod puts up with; the empty toleration with operator Exists puts up with everything."""
+    """Pod toleration; the empty one with operator Exists tolerates every taint."""
 
     key: str = ""
     operator: str = "Exists"
     value: str = ""
     effect: str = ""
-    seconds: int | None = None  # how long it puts up with a NoExecute taint; None: for ever
+    seconds: int | None = None  # tolerationSeconds of a NoExecute taint; None: for ever
 
 
 @dataclass(frozen=True)
 class Taint:
-    """What a node asks for: `gpu_node=invalid:NoSchedule`."""
+    """Node taint: `gpu_node=invalid:NoSchedule`."""
 
     key: str
     value: str
@@ -39,62 +39,62 @@ class Taint:
 
 @dataclass(frozen=True)
 class PodRequest:
-    """One pod: what it needs, how important it is, and how it leaves."""
+    """One pod: its resources, its priority, and how it terminates."""
 
     name: str
     gpus: int = 0
     priority: int | None = None
     priority_class: str = ""
     may_preempt: bool = True
-    node: str = ""  # only this node will do
+    node: str = ""  # the only node that it may be bound to
     tolerations: tuple[Toleration, ...] = ()
-    leaves_within: str = ""  # a Go duration such as 2s: how long it takes to terminate
+    terminates_within: str = ""  # a Go duration such as 2s
     labels: dict[str, str] = field(default_factory=dict)
     cpus: str = ""
     gang: str = ""
     queue: str = ""
     role: str = ""
-    protected: bool = False  # may not be evicted
-    gated: bool = False  # not to be looked at yet
-    system: bool = False  # belongs to the cluster itself
+    non_preemptible: bool = False
+    gated: bool = False  # with a scheduling gate
+    system: bool = False  # a pod of the cluster itself, such as those of kube-system
     memory: str = ""
 
 
 @dataclass(frozen=True)
 class GangRequest:
-    """Pods that start together or not at all: the group object. Its members are pods that name it."""
+    """Pods of which at least `min_member` are bound together, or none: the group object. Its members name it."""
 
     name: str
-    minimum: int
+    min_member: int
     queue: str = ""
     priority: int | None = None
     priority_class: str = ""
-    roles: dict[str, int] = field(default_factory=dict)  # how many of each role must start together
-    with_gangs: tuple[str, ...] = ()  # gangs that start together with this one
-    leaves_whole: bool = False  # evicted entirely or not at all
-    asks_gpus: int = 0  # what its minimum asks for, all together
-    asks_beside: dict[str, str] = field(default_factory=dict)  # and of other resources
-    members: tuple[PodRequest, ...] = ()  # the pods that come with it, where they do
+    roles: dict[str, int] = field(default_factory=dict)  # minimum for each role
+    linked_gangs: tuple[str, ...] = ()  # gangs that are scheduled together with this one
+    disruption_mode_all: bool = False  # preempted as a unit
+    min_gpus: int = 0  # what min_member pods request in total
+    min_other_resources: dict[str, str] = field(default_factory=dict)  # the same of other resources
+    members: tuple[PodRequest, ...] = ()  # the pods that are created with it, if any
 
 
 @dataclass(frozen=True)
 class QueueRequest:
-    """A share of the cluster: what its work may use at most."""
+    """A queue and its capability."""
 
     name: str
     gpus: int | None = None
     cpus: int | None = None
     memory: str | None = None
     weight: int = 1
-    lends: bool = False  # what it does not use others may, until it asks for it back
-    guaranteed_gpus: int = 0  # which nobody takes from it, however much it uses
-    strictly_in_order: bool = False  # nobody overtakes the job at the head
-    protects_head: bool = False  # a later job starts first only where the head is not delayed by it
+    lends: bool = False  # other queues may borrow what it does not use, until it reclaims it
+    guaranteed_gpus: int = 0  # never reclaimed from it
+    strict_fifo: bool = False  # a pending head blocks all later jobs
+    reserves_for_head: bool = False  # EASY backfill: a later job starts first only if that does not delay the head
 
 
 @dataclass(frozen=True)
 class NodeRequest:
-    """One node: what it offers and what it asks pods to put up with."""
+    """One node: its allocatable resources, taints and labels."""
 
     name: str
     gpus: int = 0

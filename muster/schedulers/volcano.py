@@ -1,79 +1,102 @@
-"""Volcano's words: PodGroup and Queue of scheduling.volcano.sh, tied to pods by an annotation.
+"""Volcano: vc-scheduler, and the two controllers that it needs (for queues, and for PodGroups of single pods).
 
-A job's importance is that of its PodGroup, never that of its pods. A pod without the annotation gets a PodGroup of its
-own from Volcano's controller, with the queue that its own annotation names.
+Its API: PodGroup and Queue of scheduling.volcano.sh; an annotation on the pod names the PodGroup. The priority of a job
+is that of its PodGroup, never that of its pods. A pod without the annotation gets a PodGroup of its own from Volcano's
+controller, in the queue that another annotation of the pod names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from muster.chronicle.objects import Pod, Thing
-from muster.chronicle.quantities import GPU
-from muster.cluster.resources import VOLCANO_COMMAND, VOLCANO_GROUP, VOLCANO_QUEUE, Resource
+import yaml
+
+from muster.cluster.api import Api
+from muster.cluster.resources import Resource, custom_resource
 from muster.errors import NotSupported
-from muster.subject.dialect import Dialect, Manifest
-from muster.subject.requests import GangRequest, PodRequest, QueueRequest
+from muster.processes import Process
+from muster.processes.readiness import Port
+from muster.recording.objects import CustomObject, Pod
+from muster.recording.quantities import GPU
+from muster.schedulers.base import Scheduler
+from muster.schedulers.crds import install_crds
+from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
 
+VOLCANO_GROUP = custom_resource("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups")
+VOLCANO_QUEUE = custom_resource("scheduling.volcano.sh/v1beta1", "Queue", "queues", namespaced=False)
+VOLCANO_COMMAND = custom_resource("bus.volcano.sh/v1alpha1", "Command", "commands")
 _GROUP_NAME = "scheduling.k8s.io/group-name"
+_QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 _PHASES = {"": "queued", "Pending": "queued", "Inqueue": "admitted", "Running": "running", "Completed": "finished"}
+
+_PERIOD = 0.2  # seconds between two scheduling sessions; every session tries every pending job
+_QPS, _BURST = 2000, 4000
+_DOCUMENTATION = "https://volcano.sh/en/docs/"
 
 
 class VolcanoDialect(Dialect):
     """scheduling.volcano.sh/v1beta1"""
 
-    gang_words = "volcano"
-    reads: tuple[Resource, ...] = (VOLCANO_GROUP, VOLCANO_QUEUE)
+    scheduler_name = "volcano"
+    gang_api = "volcano"
+    kinds_read: tuple[Resource, ...] = (VOLCANO_GROUP, VOLCANO_QUEUE)
     group_kind: Resource | None = VOLCANO_GROUP
     queue_kind: Resource | None = VOLCANO_QUEUE
-    tells_why_a_queue_refuses = False  # its admission webhook does, and does not run here
-    eviction_reason = "Evict"
-    eviction_names_preemptor = False
+    queue_control_kinds: tuple[Resource, ...] = (VOLCANO_COMMAND,)
+    group_name_keys: tuple[str, ...] = (_GROUP_NAME, "scheduling.volcano.sh/group-name")
+    queue_name_keys: tuple[str, ...] = (_QUEUE_NAME, "volcano.sh/queue-name")
+    pods_report_queue_as_reason = False  # its admission webhook would, and does not run here
+    victim_event_reason = "Evict"
+    victim_event_names_preemptor = False
 
-    def __init__(self, scheduler_name: str = "volcano", *, reclaims: bool = False) -> None:
+    def __init__(self, scheduler_name: str = "", *, reclaims: bool = False) -> None:
         super().__init__(scheduler_name)
-        self.reclaims = reclaims  # whether lent room is taken back
+        self.reclaims = reclaims  # whether the action reclaim is on
 
-    def pod(self, request: PodRequest, namespace: str) -> Manifest:
-        manifest = super().pod(request, namespace)
+    def pod_manifest(self, request: PodRequest, namespace: str) -> Manifest:
+        manifest = super().pod_manifest(request, namespace)
         annotations = manifest["metadata"]["annotations"]
         if request.gang:
             annotations[_GROUP_NAME] = request.gang
         elif request.queue:
-            annotations["scheduling.volcano.sh/queue-name"] = request.queue
+            annotations[_QUEUE_NAME] = request.queue
         if request.role:
             annotations["volcano.sh/task-spec"] = request.role
-        if request.protected:
+        if request.non_preemptible:
             annotations["volcano.sh/preemptable"] = "false"
         return manifest
 
-    def gang(self, request: GangRequest, namespace: str) -> Manifest:
-        if request.with_gangs:
-            raise NotSupported(f"{self.scheduler_name} has no word for gangs that start together")
-        self.refuse_to_leave_whole(request)
-        spec: Manifest = {"minMember": request.minimum, "queue": request.queue or "default"}
+    def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
+        if request.linked_gangs:
+            raise NotSupported(f"{self.scheduler_name} does not support linked gangs")
+        self.refuse_disruption_mode_all(request)
+        spec: Manifest = {"minMember": request.min_member, "queue": request.queue or "default"}
         if request.roles:
             spec["minTaskMember"] = request.roles
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
-        if request.asks_gpus:
-            spec["minResources"] = {GPU: str(request.asks_gpus), **request.asks_beside}
+        if request.min_gpus:
+            spec["minResources"] = {GPU: str(request.min_gpus), **request.min_other_resources}
         metadata = {"name": request.name, "namespace": namespace}
         return {"apiVersion": VOLCANO_GROUP.api_version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
 
-    def resized(self, request: GangRequest) -> Manifest:
-        return {"spec": {"minMember": request.minimum, "minResources": {GPU: str(request.asks_gpus)}}}
+    def min_member_patch(self, request: GangRequest) -> Manifest:
+        return {"spec": {"minMember": request.min_member, "minResources": {GPU: str(request.min_gpus)}}}
 
-    def queue(self, request: QueueRequest) -> Manifest:
-        if request.strictly_in_order:
-            raise NotSupported("Volcano's Queue has the field dequeueStrategy, and no scheduler that reads it")
+    def priority_patch(self, priority_class: str) -> Manifest:
+        return {"spec": {"priorityClassName": priority_class}}
+
+    def queue_manifest(self, request: QueueRequest) -> Manifest:
+        if request.strict_fifo:
+            raise NotSupported("Volcano's Queue has a field dequeueStrategy, which its scheduler does not read")
         if request.lends and not self.reclaims:
-            raise NotSupported("lent room is taken back by Volcano's action reclaim, which is not switched on")
-        if request.protects_head:
-            raise NotSupported("Volcano has no word for a reservation of the job at the head of a queue")
-        asked = {GPU: request.gpus, "cpu": request.cpus, "memory": request.memory}
-        capability = {resource: str(amount) for resource, amount in asked.items() if amount is not None}
+            raise NotSupported("Volcano reclaims borrowed capacity by its action reclaim, which is off: use :reclaim")
+        if request.reserves_for_head:
+            raise NotSupported("Volcano does not support a reservation for the job at the head of a queue")
+        limits = {GPU: request.gpus, "cpu": request.cpus, "memory": request.memory}
+        capability = {resource: str(amount) for resource, amount in limits.items() if amount is not None}
         spec: Manifest = {"weight": request.weight, "reclaimable": request.lends}
         if capability:
             spec["capability"] = capability
@@ -86,26 +109,8 @@ class VolcanoDialect(Dialect):
             "spec": spec,
         }
 
-    def phase(self, group: Mapping[str, Any]) -> str:
-        return _PHASES.get(group.get("status", {}).get("phase", ""), "running")
-
-    def running_members(self, group: Thing) -> int:
-        return int(group.status.get("running", 0))
-
-    def gang_of(self, pod: Pod) -> str:
-        return pod.metadata.annotations.get(_GROUP_NAME, "")
-
-    def queue_of(self, group: Thing) -> str:
-        return str(group.spec.get("queue", ""))
-
-    def capability(self, queue: Thing) -> dict[str, str]:
-        return {resource: str(amount) for resource, amount in queue.spec.get("capability", {}).items()}
-
-    def is_open(self, queue: Thing) -> bool:
-        return bool(queue.status.get("state") == "Open")
-
-    def operate(self, queue: Thing, *, opened: bool, namespace: str) -> Manifest:
-        """What vcctl does: a Command to the queue's controller, which deletes it when it is carried out."""
+    def open_or_close_queue(self, queue: CustomObject, *, opened: bool, namespace: str) -> Manifest:
+        """As vcctl does it: a Command to the queue controller, which deletes it when it is carried out."""
         action = "OpenQueue" if opened else "CloseQueue"
         owner: Manifest = {
             "apiVersion": VOLCANO_QUEUE.api_version,
@@ -118,5 +123,100 @@ class VolcanoDialect(Dialect):
         command = {"metadata": {**metadata, "ownerReferences": [owner]}, "target": owner, "action": action}
         return {"apiVersion": VOLCANO_COMMAND.api_version, "kind": VOLCANO_COMMAND.kind, **command}
 
-    def promotion(self, priority_class: str) -> Manifest:
-        return {"spec": {"priorityClassName": priority_class}}
+    def phase(self, group: Mapping[str, Any]) -> str:
+        return _PHASES.get(group.get("status", {}).get("phase", ""), "running")
+
+    def running_members(self, group: CustomObject) -> int:
+        return int(group.status.get("running", 0))
+
+    def gang_of(self, pod: Pod) -> str:
+        return pod.metadata.annotations.get(_GROUP_NAME, "")
+
+    def queue_of(self, group: CustomObject) -> str:
+        return str(group.spec.get("queue", ""))
+
+    def capability(self, queue: CustomObject) -> dict[str, str]:
+        return {resource: str(amount) for resource, amount in queue.spec.get("capability", {}).items()}
+
+    def is_open(self, queue: CustomObject) -> bool:
+        return bool(queue.status.get("state") == "Open")
+
+
+class Volcano(Scheduler):
+    """`default` is the chart's configuration; `preempt` and `reclaim` add one action and remove enqueue."""
+
+    name: ClassVar[str] = "volcano"
+    configurations: ClassVar[tuple[str, ...]] = ("default", "preempt", "reclaim")
+    assets: ClassVar[tuple[str, ...]] = (
+        "vc-scheduler",
+        "vc-controller-manager",
+        "volcano-crds.yaml",
+        "volcano-scheduler.conf",
+    )
+    dialect_class: ClassVar[type[Dialect]] = VolcanoDialect
+    capabilities: ClassVar[Mapping[str, str]] = {
+        "gangs": _DOCUMENTATION + "plugins/#gang",
+        "queues": _DOCUMENTATION + "queue/",
+        "taints": _DOCUMENTATION + "plugins/#predicates",
+        "documents": _DOCUMENTATION + "queue/",
+        "jobs": _DOCUMENTATION + "pytorch_on_volcano/",
+    }
+    capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "preempt": {
+            "preemption": _DOCUMENTATION + "actions/#preempt",
+            "job-preemption": _DOCUMENTATION + "actions/#preempt",
+        },
+    }
+    longest_backoff = 5 * _PERIOD
+    existing_cluster_backoff: ClassVar[float | None] = 5.0
+    reported_settings: ClassVar[Mapping[str, str]] = {
+        "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
+        "scheduler period": f"{_PERIOD:g} s instead of 1 s",
+    }
+
+    def _make_dialect(self) -> Dialect:
+        return VolcanoDialect(reclaims=self.configuration == "reclaim")
+
+    def install(self, api: Api) -> None:
+        install_crds(api, self.context.assets["volcano-crds.yaml"])
+
+    def _prepare(self) -> list[Process]:
+        directory = self.context.directory / "volcano"  # the scheduler watches it: nothing else may change in it
+        directory.mkdir(exist_ok=True)
+        conf = directory / "scheduler.conf"
+        conf.write_text(yaml.safe_dump(self._conf(), sort_keys=False))
+        self._ports = [Port(), Port()]
+        common = [
+            f"--kubeconfig={self.context.admin_kubeconfig}",
+            "--leader-elect=false",
+            "--enable-healthz=false",
+            f"--kube-api-qps={_QPS}",
+            f"--kube-api-burst={_BURST}",
+            "--scheduler-name=volcano",
+        ]
+        scheduler = [
+            f"--scheduler-conf={conf}",
+            f"--schedule-period={_PERIOD:g}s",
+            "--disable-default-scheduler-config=true",  # or a mistake in the configuration would be ignored
+            "--cache-dumper=false",
+            f"--listen-address=127.0.0.1:{self._ports[0].number}",
+        ]
+        controllers = [
+            "--controllers=+queue-controller,+pg-controller",
+            f"--listen-address=127.0.0.1:{self._ports[1].number}",
+        ]
+        return [
+            self._process("vc-scheduler", [*common, *scheduler]),
+            self._process("vc-controller-manager", [*common, *controllers]),
+        ]
+
+    def _conf(self) -> dict[str, object]:
+        """The chart's own, from the module. With enqueue a pending job has no pods and could never preempt."""
+        conf = yaml.safe_load(self.context.assets["volcano-scheduler.conf"].read_text())
+        if self.configuration != "default":
+            conf["actions"] = f"allocate, backfill, {self.configuration}"
+            for plugin in (plugin for tier in conf["tiers"] for plugin in tier["plugins"]):
+                if plugin["name"] == "gang":
+                    plugin["enableJobStarving"] = False
+        assert isinstance(conf, dict)
+        return conf

@@ -1,49 +1,65 @@
-"""Apache YuniKorn's words: labels and annotations on pods, and one ConfigMap for all queues.
+"""Apache YuniKorn: a scheduler that replaces kube-scheduler, without flags and without kinds of its own.
 
-It has no group object: a gang is an application, and each of its pods brings along the declaration of the whole. So the
-dialect remembers what was declared until the pods come. The room of a gang is held by pods of the scheduler's own,
-which carry the labels of the gang: they use GPUs and count against queues, and are never members.
+Its web port cannot be chosen. A second one on the same machine logs that the port is in use, and continues.
+
+Its API: labels and annotations on pods, and one ConfigMap for all queues. It has no group object: a gang is an
+application, and each of its pods declares the whole gang, so the dialect remembers a gang until its pods are created.
+The scheduler reserves a gang's capacity by placeholder pods with the gang's labels: they use GPUs and quota, and are
+never members.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import yaml
 
-from muster.chronicle.lifelines import CANARY_ROLE, ROLE_LABEL, STANDS_FOR_LABEL
-from muster.chronicle.objects import Pod
-from muster.chronicle.quantities import GPU
+from muster.cluster.api import Api
 from muster.cluster.resources import CONFIG_MAP
 from muster.errors import NotSupported
-from muster.subject.dialect import Dialect, Manifest
-from muster.subject.requests import GangRequest, PodRequest, QueueRequest
+from muster.processes import Process
+from muster.recording.objects import Pod
+from muster.recording.pod_history import PLACEHOLDER_LABEL, PROBE_ROLE, ROLE_LABEL
+from muster.recording.quantities import GPU
+from muster.schedulers.base import Scheduler
+from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
 
-NAMESPACE = "yunikorn"  # its configuration lives there
+NAMESPACE = "yunikorn"  # of its configuration
 _OWN = "yunikorn.apache.org/"
 _QUEUE = _OWN + "queue"
 _APPLICATION = _OWN + "app-id"
 _TASK_GROUPS = _OWN + "task-groups"
 _DEFAULT_QUEUE = "default"
-_PROPERTIES = {"application.sort.policy": "fifo"}  # what its documentation asks for where there are gangs
-# Hard: a gang whose room is not found in time fails, where Soft would start a part of it. No scenario lasts an hour.
+_PROPERTIES = {"application.sort.policy": "fifo"}  # as its documentation requires for gangs
+# Hard: a gang that is not placed in time fails, where Soft would start a part of it. No scenario lasts an hour.
 _POLICY = "gangSchedulingStyle=Hard placeholderTimeoutInSeconds=3600"
+
+_QPS = 2000
+_INTERVAL = "100ms"
+_DOCUMENTATION = "https://yunikorn.apache.org/docs/1.8.0/"
 
 
 class YuniKornDialect(Dialect):
-    """One for the life of a subject, because it remembers gangs and queues."""
+    """Labels, annotations and the queue ConfigMap."""
+
+    scheduler_name = "yunikorn"
 
     def __init__(self) -> None:
-        super().__init__("yunikorn")
+        super().__init__()
         self._gangs: dict[tuple[str, str], GangRequest] = {}
-        self._queues: dict[str, tuple[str, QueueRequest]] = {}  # by the scenario's name: the name there, and the limits
-        self._queues_ever = 0
+        self._queues: dict[str, tuple[str, QueueRequest]] = {}  # by the scenario's name: YuniKorn's, and limits
+        self._queues_created = 0
 
-    def pod(self, request: PodRequest, namespace: str) -> Manifest:
-        if request.protected:
-            raise NotSupported("a pod of YuniKorn can ask not to be evicted, and cannot insist on it")
-        manifest = super().pod(request, namespace)
+    def pod_manifest(self, request: PodRequest, namespace: str) -> Manifest:
+        if request.non_preemptible:
+            raise NotSupported(
+                "YuniKorn does not support non-preemptible pods: it treats the annotation as a preference"
+            )
+        manifest = super().pod_manifest(request, namespace)
         labels, annotations = manifest["metadata"]["labels"], manifest["metadata"]["annotations"]
         labels[_APPLICATION] = f"{namespace}.{request.gang or request.name}"
         queue = request.queue
@@ -51,39 +67,41 @@ class YuniKornDialect(Dialect):
             gang = self._declared(request.gang, namespace)
             queue = gang.queue
             own = _shape(manifest, request.role)
-            groups = self._task_groups(gang, namespace) or {own: _task_group(gang, "all", gang.minimum, manifest)}
+            groups = self._task_groups(gang, namespace) or {own: _task_group(gang, "all", gang.min_member, manifest)}
             annotations[_TASK_GROUPS] = json.dumps(list(groups.values()))
             annotations[_OWN + "schedulingPolicyParameters"] = _POLICY
             if own in groups:
                 annotations[_OWN + "task-group-name"] = groups[own]["name"]
-        elif request.labels.get(ROLE_LABEL) == CANARY_ROLE and self._queues:
-            queue = list(self._queues)[-1]  # bound there, it proves that the newest queue is known
+        elif request.labels.get(ROLE_LABEL) == PROBE_ROLE and self._queues:
+            queue = list(self._queues)[-1]  # when the probe is bound there, YuniKorn has read the newest queue
         labels[_QUEUE] = f"root.{self._queues[queue][0] if queue in self._queues else queue or _DEFAULT_QUEUE}"
         return manifest
 
-    def gang(self, request: GangRequest, namespace: str) -> None:
-        self.refuse_to_leave_whole(request)
-        if request.with_gangs:
-            raise NotSupported("YuniKorn has no word for gangs that start together")
+    def gang_manifest(self, request: GangRequest, namespace: str) -> None:
+        self.refuse_disruption_mode_all(request)
+        if request.linked_gangs:
+            raise NotSupported("YuniKorn does not support linked gangs")
         self._gangs[namespace, request.name] = request
 
-    def queue(self, request: QueueRequest) -> Manifest:
-        if request.strictly_in_order:
-            raise NotSupported("a queue of YuniKorn tries every application that waits: nobody blocks those behind")
-        if request.protects_head:
-            raise NotSupported("YuniKorn has no word for a reservation of the job at the head of a queue")
+    def queue_manifest(self, request: QueueRequest) -> Manifest:
+        if request.strict_fifo:
+            raise NotSupported("YuniKorn does not support strict FIFO: it tries every pending application of a queue")
+        if request.reserves_for_head:
+            raise NotSupported("YuniKorn does not support a reservation for the job at the head of a queue")
         if request.lends or request.weight != 1:
-            raise NotSupported("a queue of YuniKorn has a guaranteed and a largest amount, and no weight")
-        self._queues_ever += 1  # a queue that goes is drained for a while: its name is not used again
-        self._queues[request.name] = (f"{request.name}-{self._queues_ever}", request)
+            raise NotSupported(
+                "YuniKorn does not support weights and lending: a queue has a guaranteed and a maximum amount"
+            )
+        self._queues_created += 1  # a deleted queue is drained for a while: its name is not used again
+        self._queues[request.name] = (f"{request.name}-{self._queues_created}", request)
         return self.configuration()
 
-    def without_queue(self, name: str) -> Manifest:
+    def queues_without(self, name: str) -> Manifest:
         self._queues.pop(name, None)
         return self.configuration()
 
     def configuration(self) -> Manifest:
-        """All queues that there are, in the one object that YuniKorn reads them from."""
+        """The ConfigMap of all queues."""
         queues: list[Manifest] = [{"name": _DEFAULT_QUEUE, "properties": dict(_PROPERTIES)}]
         for name, request in self._queues.values():
             limits = _limits(request)
@@ -96,8 +114,8 @@ class YuniKornDialect(Dialect):
         return {"apiVersion": CONFIG_MAP.api_version, "kind": CONFIG_MAP.kind, "metadata": metadata, "data": data}
 
     def queue_of_pod(self, pod: Pod) -> str:
-        there = pod.metadata.labels.get(_QUEUE, "").removeprefix("root.")
-        return next((name for name, (known, _) in self._queues.items() if known == there), there)
+        label = pod.metadata.labels.get(_QUEUE, "").removeprefix("root.")
+        return next((name for name, (known, _) in self._queues.items() if known == label), label)
 
     def limits_of(self, queue: str) -> dict[str, str]:
         limits = _limits(self._queues[queue][1])
@@ -107,14 +125,14 @@ class YuniKornDialect(Dialect):
         try:
             return self._gangs[namespace, gang]
         except KeyError:
-            raise NotSupported("a pod of YuniKorn declares its gang itself: it cannot come before that") from None
+            raise NotSupported("a pod of YuniKorn declares its gang itself: create no pod before its gang") from None
 
     def _task_groups(self, gang: GangRequest, namespace: str) -> dict[str, Manifest]:
-        """What must find room together, one group for each kind of pod; none where only the number is known."""
+        """What must be placed together, one task group for each shape of pod; empty where only the number is known."""
         groups: dict[str, Manifest] = {}
         largest_first = sorted(gang.members, key=lambda member: -member.gpus)
-        for member in largest_first[: gang.minimum]:
-            example = super().pod(member, namespace)
+        for member in largest_first[: gang.min_member]:
+            example = super().pod_manifest(member, namespace)
             shape = _shape(example, member.role)
             group = groups.setdefault(shape, _task_group(gang, member.role or f"kind-{len(groups) + 1}", 0, example))
             group["minMember"] += 1
@@ -122,8 +140,8 @@ class YuniKornDialect(Dialect):
 
 
 def _limits(request: QueueRequest) -> dict[str, str]:
-    asked = {GPU: request.gpus, "vcore": request.cpus, "memory": request.memory}
-    return {resource: str(amount) for resource, amount in asked.items() if amount is not None}
+    limits = {GPU: request.gpus, "vcore": request.cpus, "memory": request.memory}
+    return {resource: str(amount) for resource, amount in limits.items() if amount is not None}
 
 
 def _resources(manifest: Manifest) -> dict[str, str]:
@@ -136,12 +154,51 @@ def _placement(manifest: Manifest) -> dict[str, Any]:
 
 
 def _shape(manifest: Manifest, role: str = "") -> str:
-    """Pods of one shape can take each other's place."""
+    """Pods of one shape are interchangeable."""
     return json.dumps([role, _resources(manifest), _placement(manifest)], sort_keys=True)
 
 
 def _task_group(gang: GangRequest, name: str, minimum: int, example: Manifest) -> Manifest:
-    """Its labels are those of the pods that hold the room: by them they are known."""
-    labels = {STANDS_FOR_LABEL: gang.name}
+    """Its labels are those of the placeholder pods: by them the recording recognises these."""
+    labels = {PLACEHOLDER_LABEL: gang.name}
     amounts = {"minMember": minimum, "minResource": _resources(example)}
     return {"name": name, **amounts, "labels": labels, **_placement(example)}
+
+
+class YuniKorn(Scheduler):
+    """Preemption is not claimed: YuniKorn preempts between queues only, and never by priority alone."""
+
+    name: ClassVar[str] = "yunikorn"
+    assets: ClassVar[tuple[str, ...]] = ("yunikorn",)
+    dialect_class: ClassVar[type[Dialect]] = YuniKornDialect
+    dialect: YuniKornDialect
+    capabilities: ClassVar[Mapping[str, str]] = {
+        "gangs": _DOCUMENTATION + "user_guide/gang_scheduling/",
+        "queues": _DOCUMENTATION + "user_guide/queue_config/",
+        "taints": _DOCUMENTATION + "performance/evaluate_perf_function_with_kwok/#taint--tolerations",
+    }
+    longest_backoff = 2.0  # it tries pending pods every 100 ms, and reports about them once a second
+    reported_settings: ClassVar[Mapping[str, str]] = {
+        "scheduler client limits": f"{_QPS} requests/s",
+        "scheduler interval": f"{_INTERVAL} instead of 1 s",
+    }
+
+    def install(self, api: Api) -> None:
+        api.ensure({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        api.ensure(_defaults())
+        api.ensure(self.dialect.configuration())
+
+    def _prepare(self) -> list[Process]:
+        environment = {**os.environ, "KUBECONFIG": str(self.context.admin_kubeconfig), "NAMESPACE": NAMESPACE}
+        return [self._process(self.name, [], environment)]
+
+
+def _defaults() -> Manifest:
+    """What its chart would write, with settings that only save the harness time."""
+    data = {
+        "service.schedulingInterval": _INTERVAL,
+        "kubernetes.qps": str(_QPS),
+        "kubernetes.burst": str(_QPS),
+    }
+    metadata = {"name": "yunikorn-defaults", "namespace": NAMESPACE}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}

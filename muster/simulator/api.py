@@ -1,7 +1,7 @@
-"""The two requests that the player makes, on the standard library: the official client alone would cost 43 MB.
+"""A minimal API client on the standard library: the official client alone would take 43 MB of memory.
 
-A kubeconfig's inline certificates reach the ssl module, which reads files only, through anonymous memory: no key is
-ever written to a disk.
+The ssl module reads certificates from files only; inline ones are passed through anonymous memory, so that no key is
+ever written to disk.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import urlencode, urlsplit
 
 import yaml
 
-_WATCH_SECONDS = 300  # then the API server ends the stream: a connection that died silently is noticed
+_WATCH_SECONDS = 300  # then the API server ends the stream, so that a dead connection is noticed
 _IDLE_SECONDS = _WATCH_SECONDS + 30
 
 
@@ -30,8 +30,8 @@ class Refused(Exception):
         self.status = status
 
 
-class PlayerApi:
-    """One API server, by the current context of a kubeconfig."""
+class SimulatorApi:
+    """The API server of the current context of a kubeconfig."""
 
     def __init__(self, kubeconfig: Path) -> None:
         config = yaml.load(kubeconfig.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -50,7 +50,7 @@ class PlayerApi:
         return answer
 
     def watch(self, path: str, **query: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Events until the stream ends; it always does, after a few minutes at the latest."""
+        """Events until the stream ends, which it does after a few minutes at the latest."""
         query |= {"watch": "1", "timeoutSeconds": str(_WATCH_SECONDS)}
         with self._open("GET", path, query) as response:
             while line := response.readline():
@@ -86,7 +86,7 @@ def _entry(config: Mapping[str, Any], kind: str, name: str) -> dict[str, Any]:
 
 
 def _file(entry: Mapping[str, Any], key: str, base: Path) -> str | None:
-    """A path to what the kubeconfig names or contains; None when it does neither."""
+    """A path to the file that the kubeconfig names or contains; None if it does neither."""
     if key in entry:
         return str(base / entry[key])
     if f"{key}-data" not in entry:

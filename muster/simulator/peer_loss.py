@@ -1,7 +1,7 @@
-"""Which pods crash because a member of their job was lost. Pure: events in, names out.
+"""Which pods crash because a member of their job was lost, from the events of a watch.
 
-A member is lost when it fails, or when its object goes while it was running: until then a pod that is being deleted
-still has its processes, as it still has its GPUs. A pod that ended well and is tidied away is no loss.
+A member is lost when it fails, or when it is gone while it was running: a terminating pod still has its processes
+and its GPUs. A pod that succeeded and is deleted is not lost.
 """
 
 from __future__ import annotations
@@ -24,45 +24,45 @@ class PodName(NamedTuple):
 
 @dataclass(frozen=True)
 class Member:
-    """What matters about a member of a job."""
+    """One member of a job."""
 
     uid: str
     job: str
     phase: str
-    crashes: bool  # runs, has not been marked, and cannot go on without its peers
+    crashes: bool  # is running, not marked yet, and crashes without its peers
 
 
-class Jobs:
-    """The members of all jobs as last seen."""
+class JobMembers:
+    """The members of all jobs, as last seen."""
 
     def __init__(self) -> None:
         self._members: dict[PodName, Member] = {}
 
-    def replaced(self, pods: Iterable[Mapping[str, Any]]) -> set[PodName]:
-        """A fresh list: whoever ran and is not in it was lost unseen. Returns the pods that crash."""
+    def relist(self, pods: Iterable[Mapping[str, Any]]) -> set[PodName]:
+        """A new list: running members that are missing from it were lost. Returns the pods that crash."""
         listed = {_name(pod): pod for pod in pods}
         crashed: set[PodName] = set()
         for gone in [name for name in self._members if name not in listed]:
-            crashed |= self._gone(gone)
+            crashed |= self._remove(gone)
         for pod in listed.values():
-            crashed |= self.changed("MODIFIED", pod)
+            crashed |= self.update("MODIFIED", pod)
         return crashed
 
-    def changed(self, event: str, pod: Mapping[str, Any]) -> set[PodName]:
+    def update(self, event: str, pod: Mapping[str, Any]) -> set[PodName]:
         """One event of the watch. Returns the pods that crash."""
         name, now = _name(pod), _member(pod)
         if event == "DELETED" or now is None:
-            return self._gone(name)
+            return self._remove(name)
         crashed = set()
         before = self._members.get(name)
-        if before is not None and before.uid != now.uid:  # re-created under its name while we were not looking
-            crashed = self._gone(name)
+        if before is not None and before.uid != now.uid:  # re-created under its name between two events
+            crashed = self._remove(name)
         self._members[name] = now
         if now.phase == "Failed" and (before is None or before.phase != "Failed"):
             crashed |= self._peers(name, now)
         return crashed
 
-    def _gone(self, name: PodName) -> set[PodName]:
+    def _remove(self, name: PodName) -> set[PodName]:
         member = self._members.pop(name, None)
         return self._peers(name, member) if member is not None and member.phase == "Running" else set()
 
@@ -83,12 +83,12 @@ def _member(pod: Mapping[str, Any]) -> Member | None:
     job = meta.get("labels", {}).get(JOB_LABEL)
     if job is None:
         return None
-    marks = meta.get("annotations", {})
+    annotations = meta.get("annotations", {})
     phase = pod.get("status", {}).get("phase", "Pending")
     crashes = (
         phase == "Running"
-        and marks.get(ON_PEER_LOSS) == "crash"
-        and EXIT_CODE not in marks
+        and annotations.get(ON_PEER_LOSS) == "crash"
+        and EXIT_CODE not in annotations
         and "deletionTimestamp" not in meta
     )
     return Member(meta["uid"], job, phase, crashes)

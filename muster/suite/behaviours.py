@@ -1,7 +1,7 @@
-"""What is promised: every scenario of features/ as a Behaviour, and the closed list of tags it may carry.
+"""The behaviours: every scenario of features/ as a value, and the closed list of tags it may have.
 
 The features are parsed with the same Gherkin parser that pytest-bdd uses, but without pytest, so that `--list`, the
-lint and the verdict table need neither a test run nor a cluster. Trap: Gherkin takes a line with a misspelt keyword for
+lint and the verdict table need neither a test run nor a cluster. Trap: Gherkin reads a line with a misspelt keyword as
 a description, so a file that parses may still have lost a step; the lint's "no Then" is there for that.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,11 @@ CAPABILITIES = (
     "basics",
     "documents",
 )
-DOCUMENTS = ("doc-1", "doc-2", "doc-3", "doc-4", "doc-5")
-VARIANTS = ("variant-training-operator", "variant-arena")  # how a document goes with what people run today
-JUDGES_THE_CLUSTER = "cluster"  # such a scenario says something about the cluster, not about the scheduler under test
+WALKTHROUGHS = ("doc-1", "doc-2", "doc-3", "doc-4", "doc-5")
+VARIANTS = ("variant-training-operator", "variant-arena")  # a walk-through with another operator or client
+TESTS_THE_CLUSTER = "cluster"  # the scenario is about the cluster, not about the scheduler under test
 SERIAL = "serial"
-CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *DOCUMENTS, *VARIANTS, JUDGES_THE_CLUSTER, SERIAL)
+CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *WALKTHROUGHS, *VARIANTS, TESTS_THE_CLUSTER, SERIAL)
 REQUIREMENT_ID = re.compile(r"[A-Z]{3}-\d+")
 
 _STEP_TYPES = {"Context": "given", "Action": "when", "Outcome": "then"}
@@ -38,7 +39,7 @@ _PLACEHOLDER = re.compile(r"<(.+?)>")
 
 @dataclass(frozen=True)
 class Step:
-    """One sentence of a scenario. `type` is what And, But and * inherit: given, when or then."""
+    """One step of a scenario. `type` is what And, But and * inherit: given, when or then."""
 
     keyword: str
     type: str
@@ -58,16 +59,17 @@ class Behaviour:
     steps: tuple[Step, ...]
     examples: tuple[Mapping[str, str], ...] = ()
     example_tags: tuple[str, ...] = ()
-    rule: str = ""  # the title of the rule that it stands under
+    rule: str = ""  # the title of its Rule
+    feature_line: int = 0
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Every requirement id it carries; the lint insists on exactly one."""
+        """Every requirement id among its tags; the lint insists on exactly one."""
         return tuple(tag for tag in self.tags if REQUIREMENT_ID.fullmatch(tag))
 
     @property
     def id(self) -> str:
-        """The stable name of the behaviour, everywhere."""
+        """The name of the behaviour, which never changes."""
         return self.ids[0] if self.ids else ""
 
     @property
@@ -77,23 +79,23 @@ class Behaviour:
 
     @property
     def capabilities(self) -> tuple[str, ...]:
-        """What a scheduler must claim to be judged by it."""
+        """What a scheduler must claim to be tested by it."""
         return tuple(tag for tag in self.tags if tag in CAPABILITIES)
 
     @property
-    def documents(self) -> tuple[str, ...]:
-        """Which of the documents it tells."""
-        return tuple(tag for tag in self.tags if tag in DOCUMENTS)
+    def walkthroughs(self) -> tuple[str, ...]:
+        """The walk-throughs that it follows."""
+        return tuple(tag for tag in self.tags if tag in WALKTHROUGHS)
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The operators and command lines that it is about, where it does not hold for all."""
+        """The operators and clients that it is for; empty where it holds for all."""
         return tuple(tag.removeprefix("variant-") for tag in self.tags if tag in VARIANTS)
 
     @property
-    def judges_the_cluster(self) -> bool:
-        """Whether it is kept out of the scheduler's verdict."""
-        return JUDGES_THE_CLUSTER in self.tags
+    def tests_the_cluster(self) -> bool:
+        """Whether it counts for the cluster and not for the scheduler."""
+        return TESTS_THE_CLUSTER in self.tags
 
     @property
     def test_name(self) -> str:
@@ -102,7 +104,7 @@ class Behaviour:
 
     @property
     def rows(self) -> int:
-        """How many tests it makes: one, or one per row of its Examples."""
+        """The number of its tests: one, or one per row of its Examples."""
         return max(1, len(self.examples))
 
     def all_steps(self) -> Iterator[Step]:
@@ -113,7 +115,7 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong in a feature file, with its place and the fix in one sentence."""
+    """Something wrong in a feature file, with its line and the fix."""
 
     file: Path
     line: int
@@ -125,25 +127,26 @@ class Problem:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All behaviours in reading order, and the feature files that could not be read at all."""
+    """All behaviours in file order, and the feature files that could not be read."""
 
     behaviours: tuple[Behaviour, ...]
     problems: tuple[Problem, ...]
 
     def by_id(self) -> dict[str, Behaviour]:
-        """Behaviours that have an id, under it."""
+        """The behaviours that have an id, by id."""
         return {behaviour.id: behaviour for behaviour in self.behaviours if behaviour.id}
 
 
-def in_order(name: str) -> tuple[str, int, str]:
+def id_order(name: str) -> tuple[str, int, str]:
     """A sort key for ids, with or without the row of an outline: PRE-2 comes before PRE-10."""
     family, _, rest = name.partition("-")
     number = re.match(r"\d*", rest)
     return family, int(number[0]) if number and number[0] else 0, rest
 
 
+@cache
 def read_features(directory: Path) -> Catalogue:
-    """Parse every feature file below `directory`."""
+    """Parse every feature file below `directory`, once per process."""
     behaviours: list[Behaviour] = []
     problems: list[Problem] = []
     for file in sorted(directory.rglob("*.feature")):
@@ -166,7 +169,7 @@ def _read_file(file: Path) -> Catalogue:
     if "feature" not in document:
         return Catalogue((), (Problem(file, 1, "has no Feature: write one, or remove the file"),))
     feature = document["feature"]
-    return Catalogue(tuple(_behaviours(file, feature["name"], feature, tags=(), background=())), ())
+    return Catalogue(tuple(_behaviours(file, feature, feature, tags=(), background=())), ())
 
 
 def _syntax_problem(file: Path, error: Any) -> Problem:
@@ -176,7 +179,7 @@ def _syntax_problem(file: Path, error: Any) -> Problem:
 
 def _behaviours(
     file: Path,
-    feature_title: str,
+    feature: dict[str, Any],
     parent: dict[str, Any],
     *,
     tags: tuple[str, ...],
@@ -190,14 +193,12 @@ def _behaviours(
             background = (*background, *child["background"]["steps"])
         elif "rule" in child:
             inner = child["rule"]
-            yield from _behaviours(
-                file, feature_title, inner, tags=inherited, background=background, rule=inner["name"]
-            )
+            yield from _behaviours(file, feature, inner, tags=inherited, background=background, rule=inner["name"])
         else:
             scenario = child["scenario"]
             yield Behaviour(
                 title=scenario["name"],
-                feature_title=feature_title,
+                feature_title=feature["name"],
                 feature_file=file,
                 line=scenario["location"]["line"],
                 tags=(*inherited, *_tags(scenario)),
@@ -205,6 +206,7 @@ def _behaviours(
                 examples=tuple(chain.from_iterable(_rows(table) for table in scenario["examples"])),
                 example_tags=tuple(chain.from_iterable(_tags(table) for table in scenario["examples"])),
                 rule=rule,
+                feature_line=feature["location"]["line"],
             )
 
 

@@ -1,7 +1,7 @@
-"""What a feature file must not get wrong, checked before anything runs and reported all at once.
+"""Mistakes in feature files, found before anything runs and reported all at once.
 
 pytest-bdd itself is lenient: a scenario without steps passes and a missing step is only noticed when it is reached, so
-an absent check would look green. Whatever is found here is an error of the suite, never of the scheduler: exit code 2.
+a missing check would pass. What is found here is an error of the suite, never of the scheduler: exit code 2.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from difflib import get_close_matches
 
-from muster.catalogue import (
+from muster.suite.behaviours import (
     CAPABILITIES,
     CLOSED_TAGS,
     LEVELS,
@@ -20,6 +20,7 @@ from muster.catalogue import (
     Problem,
     Step,
 )
+from muster.suite.vocabulary import retired
 
 StepDefinitions = Callable[[Step], int]
 """How many step definitions match a step."""
@@ -33,6 +34,7 @@ def lint(
     for behaviour in catalogue.behaviours:
         problems += _tag_problems(behaviour)
         problems += _step_problems(behaviour)
+        problems += _retired_terms(behaviour)
     problems += _duplicates(catalogue.behaviours)
     if definitions:
         problems += _unresolved_steps(catalogue.behaviours, definitions)
@@ -46,15 +48,15 @@ def _tag_problems(behaviour: Behaviour) -> Iterator[Problem]:
         return Problem(behaviour.feature_file, behaviour.line, f"scenario {behaviour.title!r} {text}")
 
     if len(behaviour.ids) != 1:
-        yield problem(f"carries {_counted(behaviour.ids, 'requirement id')}: tag it with exactly one, such as @PRE-01")
+        yield problem(f"has {_counted(behaviour.ids, 'requirement id')}: tag it with exactly one, such as @PRE-01")
     levels = [tag for tag in behaviour.tags if tag in LEVELS]
     if len(levels) != 1:
-        yield problem(f"carries {_counted(levels, 'level')}: tag it with exactly one of {_listed(LEVELS)}")
+        yield problem(f"has {_counted(levels, 'level')}: tag it with exactly one of {_listed(LEVELS)}")
     if not behaviour.capabilities:
-        yield problem(f"carries no capability: tag it with at least one of {_listed(CAPABILITIES)}")
+        yield problem(f"has no capability: tag it with at least one of {_listed(CAPABILITIES)}")
     for tag in behaviour.tags:
         if tag not in CLOSED_TAGS and not REQUIREMENT_ID.fullmatch(tag):
-            yield problem(f"carries the unknown tag @{tag}: {_tag_hint(tag)}")
+            yield problem(f"has the unknown tag @{tag}: {_tag_hint(tag)}")
     if behaviour.example_tags:
         yield problem(f"has tags on its Examples ({_listed(behaviour.example_tags)}): tag the scenario itself")
 
@@ -64,7 +66,7 @@ def _step_problems(behaviour: Behaviour) -> Iterator[Problem]:
         return Problem(behaviour.feature_file, line, text)
 
     if not behaviour.title:
-        yield problem(behaviour.line, "a scenario has no title: say in one sentence what is promised")
+        yield problem(behaviour.line, "a scenario has no title: name the behaviour that it tests")
     if not any(step.type == "then" for step in behaviour.steps):
         yield problem(
             behaviour.line,
@@ -72,6 +74,15 @@ def _step_problems(behaviour: Behaviour) -> Iterator[Problem]:
         )
     if behaviour.steps and not behaviour.steps[0].type:
         yield problem(behaviour.steps[0].line, "the first step must start with Given, When or Then")
+
+
+def _retired_terms(behaviour: Behaviour) -> Iterator[Problem]:
+    """Titles and steps use the words of Kubernetes scheduling: see vocabulary.toml."""
+    texts = [(behaviour.feature_line, behaviour.feature_title), (behaviour.line, behaviour.title)]
+    texts += [(behaviour.line, behaviour.rule), *((step.line, step.text) for step in behaviour.all_steps())]
+    for line, text in texts:
+        for found in retired(text, "features"):
+            yield Problem(behaviour.feature_file, line, f"{text!r} has the retired {found}")
 
 
 def _duplicates(behaviours: Iterable[Behaviour]) -> Iterator[Problem]:
@@ -93,16 +104,16 @@ def _unresolved_steps(behaviours: Iterable[Behaviour], definitions: StepDefiniti
     for behaviour in behaviours:
         for step in behaviour.all_steps():
             found = definitions(step)
-            sentence = f'"{step.type.capitalize()} {step.text}"'
+            quoted = f'"{step.type.capitalize()} {step.text}"'
             if found == 0:
                 yield Problem(
                     behaviour.feature_file,
                     step.line,
-                    f"no step definition matches {sentence}: write it in steps/, or reword",
+                    f"no step definition matches {quoted}: write it in steps/, or reword",
                 )
             elif found > 1:
                 yield Problem(
-                    behaviour.feature_file, step.line, f"{found} step definitions match {sentence}: make them distinct"
+                    behaviour.feature_file, step.line, f"{found} step definitions match {quoted}: make them distinct"
                 )
 
 
@@ -113,7 +124,7 @@ def _claims_without_scenarios(catalogue: Catalogue, claims: Collection[str]) -> 
             yield Problem(
                 catalogue.behaviours[0].feature_file.parent.parent,
                 0,
-                f"the subject claims the capability {claim!r} but no scenario is tagged @{claim}: write one",
+                f"the scheduler claims the capability {claim!r} but no scenario is tagged @{claim}: write one",
             )
 
 
@@ -122,11 +133,11 @@ def _tag_hint(tag: str) -> str:
     return f"did you mean @{near[0]}?" if near else f"the known ones are {_listed(CLOSED_TAGS)}"
 
 
-def _counted(found: Collection[str], noun: str) -> str:
+def _counted(found: Collection[str], kind: str) -> str:
     if not found:
-        return f"no {noun}"
+        return f"no {kind}"
     repeated = Counter(found)
-    return f"{len(found)} {noun}s ({', '.join(f'@{each}' for each in repeated)})"
+    return f"{len(found)} {kind}s ({', '.join(f'@{each}' for each in repeated)})"
 
 
 def _listed(tags: Iterable[str]) -> str:

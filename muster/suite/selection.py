@@ -1,6 +1,7 @@
-"""Which behaviours a run is about: by id, by tag, by words. Decided here once, for `--list` and for the run alike.
+"""Which behaviours a run tests: by id, by tag, by keyword, and by operator and client.
 
-pytest's own -k cannot do it: test functions are named after ids, so it would never match a word of a title.
+Decided here once, for `--list` and for the run alike. pytest's own -k cannot do it: test functions are named after
+ids, so it would never match a title.
 """
 
 from __future__ import annotations
@@ -9,39 +10,60 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
-from muster.catalogue import CAPABILITIES, CLOSED_TAGS, LEVELS, Behaviour
 from muster.errors import UsageError
+from muster.run_options import DEFAULT_CLIENT, DEFAULT_OPERATOR
+from muster.suite.behaviours import CAPABILITIES, CLOSED_TAGS, LEVELS, Behaviour
 
-Wanted = Callable[[Behaviour], bool]
+Condition = Callable[[Behaviour], bool]
 
+_USER_RUNS = "the user runs:"  # the step that runs a command, with output of its client
 _TOKEN = re.compile(r"\s*(?:(\(|\))|\"([^\"]*)\"|([^\s()\"]+))")
 
 
 def select(
-    behaviours: Sequence[Behaviour], *, only: Sequence[str] = (), tags: Sequence[str] = (), words: str | None = None
+    behaviours: Sequence[Behaviour], *, only: Sequence[str] = (), tags: Sequence[str] = (), keyword: str | None = None
 ) -> list[Behaviour]:
     """The behaviours that satisfy all three; a UsageError names what is unknown."""
     known = {behaviour.id for behaviour in behaviours}
     ids = _known_ids(only, known)
     _check_tags(tags)
-    wanted: list[Wanted] = [lambda b: not ids or b.id in ids, lambda b: has_tags(b, tags)]
-    if words is not None:
-        wanted.append(_Expression(words).matches)
-    return [behaviour for behaviour in behaviours if all(test(behaviour) for test in wanted)]
+    conditions: list[Condition] = [lambda b: not ids or b.id in ids, lambda b: has_tags(b, tags)]
+    if keyword is not None:
+        conditions.append(_Expression(keyword).matches)
+    return [behaviour for behaviour in behaviours if all(condition(behaviour) for condition in conditions)]
 
 
 def split_ids(values: Iterable[str]) -> list[str]:
-    """Ids as people type them: with commas, with spaces, in lower case."""
+    """Ids as users write them: with commas, with spaces, in lower case."""
     return [each.upper() for value in values for each in re.split(r"[,\s]+", value) if each]
 
 
 def has_tags(behaviour: Behaviour, tags: Sequence[str]) -> bool:
-    """Several levels or several capabilities widen the choice; a level and a capability narrow it."""
+    """Whether it has one of the levels asked for, and one of the capabilities, and one of the other tags."""
     for group in (LEVELS, CAPABILITIES, tuple(set(CLOSED_TAGS) - set(LEVELS) - set(CAPABILITIES))):
-        asked = [tag for tag in tags if tag in group]
-        if asked and not any(tag in behaviour.tags for tag in asked):
+        accepted = [tag for tag in tags if tag in group]
+        if accepted and not any(tag in behaviour.tags for tag in accepted):
             return False
     return True
+
+
+def inapplicable(behaviour: Behaviour, behaviours: Sequence[Behaviour], operator: str, client: str) -> str:
+    """Why it is not tested with this operator and client; empty when it is.
+
+    A scenario tagged @variant-NAME is tested when NAME is the operator or the client, in place of the scenario of the
+    same walk-through. Other walk-throughs that run commands state the output of the default client.
+    """
+    chosen = {operator, client} - {DEFAULT_OPERATOR, DEFAULT_CLIENT}
+    if behaviour.variants:
+        missing = [name for name in behaviour.variants if name not in chosen]
+        return f"it is for {', '.join(missing)}, which was not chosen" if missing else ""
+    for other in behaviours:
+        same = set(other.walkthroughs) & set(behaviour.walkthroughs)
+        if other.variants and chosen.issuperset(other.variants) and same:
+            return f"{other.id} is its variant for {', '.join(other.variants)}"
+    if client != DEFAULT_CLIENT and any(step.text == _USER_RUNS for step in behaviour.steps):
+        return f"the output of {client} differs from the walk-through's"
+    return ""
 
 
 def _known_ids(only: Sequence[str], known: set[str]) -> set[str]:
@@ -62,51 +84,51 @@ def _check_tags(tags: Sequence[str]) -> None:
 
 
 class _Expression:
-    """Words joined by and, or, not and parentheses; a word matches as part of the id, title, feature or a tag."""
+    """Terms joined by and, or, not and parentheses; a term matches as part of the id, title, feature or a tag."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = [quoted or paren or word for paren, quoted, word in _TOKEN.findall(text)]
+        self._tokens = [quoted or paren or plain for paren, quoted, plain in _TOKEN.findall(text)]
         self._position = 0
-        self.matches = self._either()
+        self.matches = self._parse_or()
         if self._position < len(self._tokens):
-            raise self._wrong()
+            raise self._error()
 
-    def _either(self) -> Wanted:
-        parts = [self._both()]
+    def _parse_or(self) -> Condition:
+        parts = [self._conjunction()]
         while self._accept("or"):
-            parts.append(self._both())
+            parts.append(self._conjunction())
         return lambda behaviour: any(part(behaviour) for part in parts)
 
-    def _both(self) -> Wanted:
-        parts = [self._one()]
+    def _conjunction(self) -> Condition:
+        parts = [self._operand()]
         while self._accept("and"):
-            parts.append(self._one())
+            parts.append(self._operand())
         return lambda behaviour: all(part(behaviour) for part in parts)
 
-    def _one(self) -> Wanted:
+    def _operand(self) -> Condition:
         if self._accept("not"):
-            refused = self._one()
-            return lambda behaviour: not refused(behaviour)
+            negated = self._operand()
+            return lambda behaviour: not negated(behaviour)
         if self._accept("("):
-            inner = self._either()
+            inner = self._parse_or()
             if not self._accept(")"):
-                raise self._wrong()
+                raise self._error()
             return inner
-        word = self._tokens[self._position].lower() if self._position < len(self._tokens) else ""
-        if word in ("", "and", "or", ")"):
-            raise self._wrong()
+        term = self._tokens[self._position].lower() if self._position < len(self._tokens) else ""
+        if term in ("", "and", "or", ")"):
+            raise self._error()
         self._position += 1
-        return lambda behaviour: word in _searched(behaviour)
+        return lambda behaviour: term in _searched_text(behaviour)
 
     def _accept(self, token: str) -> bool:
         accepted = self._position < len(self._tokens) and self._tokens[self._position].lower() == token
         self._position += accepted
         return accepted
 
-    def _wrong(self) -> UsageError:
-        return UsageError(f"-k {self._text!r} is not an expression: write words with and, or, not and parentheses")
+    def _error(self) -> UsageError:
+        return UsageError(f"-k {self._text!r} is not an expression: write terms with and, or, not and parentheses")
 
 
-def _searched(behaviour: Behaviour) -> str:
+def _searched_text(behaviour: Behaviour) -> str:
     return "\n".join((behaviour.title, behaviour.feature_title, behaviour.feature_file.stem, *behaviour.tags)).lower()

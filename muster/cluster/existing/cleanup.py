@@ -1,43 +1,45 @@
-"""Clearing away what a run made: found by its label, deleted by name, waited for, and listed if it will not go.
+"""Delete the objects of a run on an existing cluster: found by label, deleted by name, and awaited.
 
-Pods first: on simulated nodes nobody is left to say that they have stopped, so they are deleted without grace, or their
-namespace would wait for them. What is under way, or was made meanwhile, is asked again until the time is over.
+Pods first, without grace: simulated nodes have no kubelet that would report their end, and their namespace would wait
+for them. Deletion is repeated until the time is over, for objects that were created meanwhile.
 """
 
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import tenacity
 
+from muster import timeouts
 from muster.cluster.api import Api, ApiRefused
-from muster.cluster.fences import RUN_LABEL, Fence, is_run
-from muster.cluster.foreign.heartbeats import sign_of_life
+from muster.cluster.existing import rbac
+from muster.cluster.existing.lease import alive_because
 from muster.cluster.resources import (
-    KOORDINATOR_DEVICE,
     LEASE,
     NAMESPACE,
     NODE,
     POD,
     PRIORITY_CLASS,
-    VOLCANO_QUEUE,
     Resource,
 )
+from muster.cluster.run_scope import RUN_LABEL, RunScope, SchedulerObjects, is_run_id, open_api, same_run
 from muster.errors import MusterError
+from muster.run_options import RunOptions
 
-Grant = Callable[[str], None]  # gives us rights in a namespace of another user's run
+Grant = Callable[[str], None]  # gives Muster permissions in a namespace of another user's run
 
-_CLUSTER_WIDE = (NODE, PRIORITY_CLASS, VOLCANO_QUEUE, KOORDINATOR_DEVICE)
 _NODE_LEASES = "kube-node-lease"
-_PAUSE = 0.2  # seconds between two looks: a dozen kinds go, and no one watch tells of them all
+_PAUSE = 0.2  # seconds between two attempts: polled, because no single watch covers all kinds
 
 
 @dataclass
-class Remains:
-    """What there is of one run."""
+class Leftovers:
+    """The objects of one run."""
 
     run: str
     namespaces: list[dict[str, Any]] = field(default_factory=list)
@@ -45,58 +47,60 @@ class Remains:
     oldest: str = ""  # creationTimestamp
 
     @property
-    def first(self) -> dict[str, Any] | None:
-        token = Fence(self.run).token
+    def first_namespace(self) -> dict[str, Any] | None:
+        token = RunScope(self.run).token
         return next((one for one in self.namespaces if one["metadata"]["name"] == token), None)
 
     def names(self) -> list[str]:
-        return [_described_thing(*one) for one in self.others] + [_described(one) for one in self.namespaces]
+        return [_described(*one) for one in self.others] + [_described_namespace(one) for one in self.namespaces]
 
 
-def find(api: Api) -> dict[str, Remains]:
-    """Everything that carries a run's label, by run. A kind that is not served, or not for us, has nothing."""
-    found: dict[str, Remains] = {}
-    for kind in (NAMESPACE, *_CLUSTER_WIDE):
+def find_runs(api: Api, objects: SchedulerObjects) -> dict[str, Leftovers]:
+    """All objects with a run's label, by run. A kind that is not served, or may not be listed, has none."""
+    found: dict[str, Leftovers] = {}
+    for kind in (NAMESPACE, NODE, PRIORITY_CLASS, *objects.cluster_scoped):
         for one in _labelled(api, kind):
             metadata = one["metadata"]
             run = metadata["labels"][RUN_LABEL]
-            if not is_run(run) or Fence(run).token not in metadata["name"]:
-                continue  # somebody else's label, or a copy of ours: not made by a run
-            remains = found.setdefault(run, Remains(run))
-            remains.oldest = min(remains.oldest or metadata["creationTimestamp"], metadata["creationTimestamp"])
+            if not is_run_id(run) or RunScope(run).token not in metadata["name"]:
+                continue  # the same label on an object that no run created
+            leftovers = found.setdefault(run, Leftovers(run))
+            leftovers.oldest = min(leftovers.oldest or metadata["creationTimestamp"], metadata["creationTimestamp"])
             if kind is NAMESPACE:
-                remains.namespaces.append(one)
+                leftovers.namespaces.append(one)
             else:
-                remains.others.append((kind, metadata["name"]))
+                leftovers.others.append((kind, metadata["name"]))
     return found
 
 
-def spared(api: Api, remains: Iterable[Remains], *, older_than: float = 0.0) -> dict[str, str]:
-    """Runs that are left alone, each with the reason: they go on, or were begun less than so many seconds ago."""
+def skipped_runs(api: Api, leftovers: Iterable[Leftovers], *, older_than: float = 0.0) -> dict[str, str]:
+    """Runs that must not be deleted, with the reason: they are alive, or younger than that many seconds."""
     found: dict[str, str] = {}
-    for one in remains:
-        if reason := one.first and sign_of_life(api, one.first):
+    for one in leftovers:
+        if reason := one.first_namespace and alive_because(api, one.first_namespace):
             found[one.run] = reason
         elif (api.now() - datetime.datetime.fromisoformat(one.oldest)).total_seconds() < older_than:
             found[one.run] = "it is younger than --older-than"
     return found
 
 
-def clear(api: Api, run: str, *, within: float, grant: Grant = lambda _: None) -> list[str]:
-    """Delete everything of a run; what is still there when the time is over, by name, with the reason if any."""
+def delete_run(
+    api: Api, run: str, objects: SchedulerObjects, *, within: float, grant: Grant = lambda _: None
+) -> list[str]:
+    """Delete every object of a run; return those that are still there when the time is over, with reasons."""
     granted: set[str] = set()
     known: list[str] = []  # names
 
-    def sweep() -> list[str]:
+    def attempt() -> list[str]:
         nonlocal known
         try:
-            remains, leases = find(api).get(run, Remains(run)), _node_leases(api, run)
-            known = remains.names() + [f"lease {lease}" for lease in leases]
-            known = _delete(api, remains, grant, granted) + [
+            leftovers, leases = find_runs(api, objects).get(run, Leftovers(run)), _node_leases(api, run)
+            known = leftovers.names() + [f"lease {lease}" for lease in leases]
+            known = _delete(api, leftovers, grant, granted) + [
                 f"lease {lease}" + _refusal(api, api.delete, LEASE, lease, _NODE_LEASES) for lease in leases
             ]
-        except MusterError as trouble:  # no answer: what was seen last is still there, for all we know
-            return [*known, f"perhaps more of run {run} ({trouble})"]
+        except MusterError as error:  # no response: the objects that were seen last may still be there
+            return [*known, f"perhaps more of run {run} ({error})"]
         return known
 
     attempts = tenacity.Retrying(
@@ -105,33 +109,67 @@ def clear(api: Api, run: str, *, within: float, grant: Grant = lambda _: None) -
         stop=tenacity.stop_after_delay(within),
         retry_error_callback=lambda state: state.outcome.result() if state.outcome else [],
     )
-    left: list[str] = attempts(sweep)
+    left: list[str] = attempts(attempt)
     return left
 
 
-def _delete(api: Api, remains: Remains, grant: Grant, granted: set[str]) -> list[str]:
-    """Ask each thing by itself to go: one that may not be deleted keeps no other. Their names, and why not."""
-    asked: list[str] = []
-    for one in sorted(remains.namespaces, key=lambda one: str(one["metadata"]["name"]), reverse=True):
+def clean_up_after_run(options: RunOptions, objects: SchedulerObjects) -> bool:
+    """Delete what crashed workers of this run left, or say how to with --keep; false if objects stay."""
+    clean = True
+    try:
+        assert options.kubeconfig is not None  # made absolute before the run
+        api = open_api(options.kubeconfig, options.context)
+        runs = [run for run in find_runs(api, objects) if same_run(run, options.run_id)]
+        for run in sorted(runs):
+            if options.keep:
+                _print(f"kept on the cluster: run {run}; to delete it: {cleanup_command(options, run)}")
+                continue
+            grant = partial(rbac.try_to_bind_scenario_role, api)
+            left = delete_run(api, run, objects, within=timeouts.CLEARING_AWAY, grant=grant)
+            clean = clean and not left
+            if left:
+                _print(f"left on the cluster: {', '.join(left)}; try again with: {cleanup_command(options, run)}")
+            else:
+                _print(f"run {run} was deleted after its process had ended")
+    except MusterError as error:
+        _print(f"what is left on the cluster is not known ({error}); later: {cleanup_command(options, options.run_id)}")
+        return False
+    return clean
+
+
+def cleanup_command(options: RunOptions, run: str) -> str:
+    """The command that deletes the objects of a run."""
+    where = f" --kubeconfig {options.kubeconfig}" + (f" --context {options.context}" if options.context else "")
+    return f"muster cleanup --run {run}{where}"
+
+
+def _print(line: str) -> None:
+    sys.stderr.write(f"muster: {line}\n")
+
+
+def _delete(api: Api, leftovers: Leftovers, grant: Grant, granted: set[str]) -> list[str]:
+    """Delete each object by itself: one that cannot be deleted keeps no other. Returns their names, and why not."""
+    names: list[str] = []
+    for one in sorted(leftovers.namespaces, key=lambda one: str(one["metadata"]["name"]), reverse=True):
         namespace = one["metadata"]["name"]
         refusal = _refusal(api, _delete_pods, api, namespace, grant, granted)
         if "deletionTimestamp" not in one["metadata"]:
             refusal += _refusal(api, api.delete, NAMESPACE, namespace)
-        asked.append(_described(one) + refusal)
-    for kind, name in remains.others:
-        asked.append(_described_thing(kind, name) + _refusal(api, api.delete, kind, name, grace=0))
-    return asked
+        names.append(_described_namespace(one) + refusal)
+    for kind, name in leftovers.others:
+        names.append(_described(kind, name) + _refusal(api, api.delete, kind, name, grace=0))
+    return names
 
 
 def _refusal(api: Api, delete: Callable[..., None], *what: Any, **how: Any) -> str:
-    """Why it was not done, in brackets; empty when it was."""
+    """Why the deletion failed, in brackets; empty if it did not."""
     try:
         delete(*what, **how)
     except ApiRefused as refusal:
         return f" ({refusal.message})"
-    except MusterError as trouble:
-        api.read("/version")  # a webhook that is down may look like a server that is: then this raises
-        return f" ({trouble})"
+    except MusterError as error:
+        api.read("/version")  # raises if the API server is down, and not just a webhook
+        return f" ({error})"
     return ""
 
 
@@ -144,7 +182,7 @@ def _delete_pods(api: Api, namespace: str, grant: Grant, granted: set[str]) -> N
     try:
         api.delete_all(POD, namespace, gracePeriodSeconds="0")
     except ApiRefused as refusal:
-        if refusal.status not in (403, 404):  # our rights there have gone with the namespace, and the pods will
+        if refusal.status not in (403, 404):  # the role binding was deleted with the namespace, and so will the pods be
             raise
 
 
@@ -162,19 +200,20 @@ def _node_leases(api: Api, run: str) -> list[str]:
     try:
         items = api.list(LEASE, _NODE_LEASES)["items"]
     except ApiRefused:
-        return []  # they belong to their nodes, and go with them
-    return [one["metadata"]["name"] for one in items if one["metadata"]["name"].endswith(Fence(run).suffix)]
+        return []  # they are deleted with their nodes
+    return [one["metadata"]["name"] for one in items if one["metadata"]["name"].endswith(RunScope(run).suffix)]
 
 
-def _described_thing(kind: Resource, name: str) -> str:
+def _described(kind: Resource, name: str) -> str:
     return f"{kind.kind.lower()} {name}"
 
 
-def _described(namespace: dict[str, Any]) -> str:
-    told = [
+def _described_namespace(namespace: dict[str, Any]) -> str:
+    """With the conditions that say why it is still terminating."""
+    messages = [
         one.get("message", "")
         for one in namespace.get("status", {}).get("conditions", [])
         if one.get("status") == "True" and one["type"] != "NamespaceDeletionDiscoveryFailure"
     ]
-    why = f" ({'; '.join(filter(None, told))})" if any(told) else ""
+    why = f" ({'; '.join(filter(None, messages))})" if any(messages) else ""
     return f"namespace {namespace['metadata']['name']}{why}"

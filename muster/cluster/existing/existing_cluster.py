@@ -1,7 +1,7 @@
-"""A run's place on somebody's cluster: a namespace of its own, a heartbeat, and KWOK and the player beside it.
+"""One run on an existing cluster: its namespaces, its heartbeat lease, and KWOK and the simulator beside the cluster.
 
-Nothing there belongs to us but what carries the run's id. `stop` clears that away on every path; a run that was killed
-leaves it to `muster sweep`. Scheduler and control plane are theirs: they are neither started, paused nor configured.
+Muster owns only the objects that carry the run's id. `stop` deletes them on every exit; a run that was killed leaves
+them to `muster cleanup`. Scheduler and control plane belong to the cluster: they are not started, paused or configured.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from typing import Literal
 
 from muster import assets, timeouts
 from muster.cluster.api import Api
-from muster.cluster.companions import Companions
-from muster.cluster.connections import Connection
-from muster.cluster.fenced_api import write_fence
-from muster.cluster.fences import RUN_LABEL, Fence
-from muster.cluster.foreign import rights, sweeping
-from muster.cluster.foreign.heartbeats import HOLDER, Heartbeat, holder
-from muster.cluster.foreign.inspection import look_at_namespace
-from muster.cluster.foreign.kubeconfigs import write_single
-from muster.cluster.foreign.namespaces import namespace_manifest
+from muster.cluster.existing import cleanup, rbac
+from muster.cluster.existing.lease import HOLDER, Heartbeat, holder
+from muster.cluster.existing.preflight import check_namespace, namespace_manifest
+from muster.cluster.interface import Connection
+from muster.cluster.kubeconfig import write_single_context
+from muster.cluster.kwok import KwokProcesses
+from muster.cluster.run_scope import RUN_LABEL, RunScope, SchedulerObjects, write_run_scope
 from muster.errors import HarnessError
-from muster.processes import Janitor
+from muster.processes import Reaper
 
-SCOPE = "MUSTER_SCOPE"  # what a scheduler or an operator of ours may see there: objects whose text has this in it
-_LEASE_SECONDS = 40  # as a kubelet's: the node controller takes a silent node for dead
+SCOPE = "MUSTER_SCOPE"  # limits what Muster's own scheduler and operator see to objects whose text contains its value
+_LEASE_SECONDS = 40  # as a kubelet's: the node controller marks a node without a lease as down
 
 
-class ForeignCluster:
-    """Reached by `connection`; `scheduler` is the name of one that we bring ourselves, if we do."""
+class ExistingCluster:
+    """Reached by `connection`; `scheduler` is the name of the scheduler that Muster runs itself, if it does.
+
+    `objects` are the schedulers' own objects that the run may create.
+    """
 
     capabilities: frozenset[str] = frozenset()
 
@@ -40,17 +41,18 @@ class ForeignCluster:
         *,
         run: str,
         scheduler: str = "",
-        say: Callable[[str], None] | None = None,
+        objects: SchedulerObjects | None = None,
+        print_line: Callable[[str], None] | None = None,
     ) -> None:
-        self.fence = Fence(run, scheduler)
-        self._companions = Companions()
-        self.left: list[str] = []  # what would not go, by name
+        self.scope = RunScope(run, scheduler, objects or SchedulerObjects())
+        self._kwok = KwokProcesses()
+        self.left: list[str] = []  # objects that could not be deleted, by name
         self._source = connection
-        self.keep = False  # said before `stop`, when something there is worth a look
-        self._say = say or (lambda _: None)
+        self.keep = False  # set before `stop` to leave the objects for debugging
+        self._print_line = print_line or (lambda _: None)
         self._directory: Path | None = None
         self._heartbeat: Heartbeat | None = None
-        self._begun = False  # something of ours may be there
+        self._created_objects = False
 
     @property
     def directory(self) -> Path:
@@ -66,63 +68,69 @@ class ForeignCluster:
             raise
 
     def _start(self) -> Connection:
-        binaries = assets.ensure(("kwok",), say=self._say)
-        self._directory = Janitor.current().make_directory("muster-")
+        binaries = assets.ensure(("kwok",), print_line=self._print_line)
+        self._directory = Reaper.current().make_directory("muster-")
         source = self._source
-        fenced = Connection(source.kubeconfig, source.context, self.fence)
-        self._api: Api = fenced.api
-        self._lacking = rights.missing_everywhere(source.api, groups=rights.served_groups(source.api))
+        scoped = Connection(source.kubeconfig, source.context, self.scope)
+        self._api: Api = scoped.api
+        self._missing = rbac.missing_cluster_wide(source.api, groups=rbac.served_groups(source.api))
         self._write_kubeconfig()
-        write_fence(self.client_kubeconfig("admin"), self.fence)
-        self._begun = True
-        self.add_namespace(self.fence.token, annotations={HOLDER: holder()})
-        self._heartbeat = Heartbeat(self._api, self.fence.token, self._write_kubeconfig)
+        write_run_scope(self.client_kubeconfig("admin"), self.scope)
+        self._created_objects = True
+        self.add_namespace(self.scope.token, annotations={HOLDER: holder()})
+        self._heartbeat = Heartbeat(self._api, self.scope.token, self._write_kubeconfig)
         self._heartbeat.begin()
-        self.add_namespace(self.fence.home)
-        self.look_for_limits()
-        ours = f"{RUN_LABEL}={self.fence.run}"
-        os.environ[SCOPE] = self.fence.token  # inherited by whatever we start beside the cluster
-        self._companions.start(
-            self.client_kubeconfig("admin"), binaries["kwok"], nodes=ours, pods=ours, lease_seconds=_LEASE_SECONDS
+        self.add_namespace(self.scope.default_namespace)
+        self.check_namespaces()
+        selector = f"{RUN_LABEL}={self.scope.run}"
+        os.environ[SCOPE] = self.scope.token  # inherited by the processes that Muster starts beside the cluster
+        self._kwok.start(
+            self.client_kubeconfig("admin"),
+            binaries["kwok"],
+            nodes=selector,
+            pods=selector,
+            lease_seconds=_LEASE_SECONDS,
         )
-        return fenced
+        return scoped
 
     def add_namespace(self, name: str, annotations: dict[str, str] | None = None) -> None:
-        """A namespace of the run, with our rights in it and the account that pods run under."""
+        """Create a namespace of the run, with Muster's permissions in it and the service account of its pods."""
         self._api.create(namespace_manifest(name, annotations or {}))
-        if self._lacking:
-            rights.bind_scene(self._api, name, self._lacking[0])
+        if self._missing:
+            rbac.bind_scenario_role(self._api, name, self._missing[0])
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
         self._api.ensure(account)
 
-    def look_for_limits(self) -> None:
-        """Done once more when a pod was placed: controllers that put limits into new namespaces take their time."""
-        for namespace in (self.fence.token, self.fence.home):
-            look_at_namespace(self._api, namespace)
+    def check_namespaces(self) -> None:
+        """Raise if the cluster puts limits into new namespaces. Controllers may do so some time after the creation."""
+        for namespace in (self.scope.token, self.scope.default_namespace):
+            check_namespace(self._api, namespace)
 
     def stop(self) -> None:
-        """Processes first, then everything that carries the run's id; what will not go is named in `left`."""
+        """Stop the processes, then delete every object of the run; what cannot be deleted is listed in `left`."""
         os.environ.pop(SCOPE, None)
         if self._heartbeat is not None:
             self._heartbeat.stop()
-        self._companions.stop()
+        self._kwok.stop()
         if self._directory is None:
             return
-        if self._begun and not self.keep:
-            self.left = sweeping.clear(self._source.api, self.fence.run, within=timeouts.CLEARING_AWAY)
-        Janitor.current().remove_directory(self._directory)
+        if self._created_objects and not self.keep:
+            self.left = cleanup.delete_run(
+                self._source.api, self.scope.run, self.scope.objects, within=timeouts.CLEARING_AWAY
+            )
+        Reaper.current().remove_directory(self._directory)
         self._directory = None
 
     def check(self) -> None:
-        self._companions.check()
+        self._kwok.check()
 
     def client_kubeconfig(self, _user: Literal["admin", "scheduler"]) -> Path:
-        """One for all: whoever works beside the cluster has our rights, and no more."""
+        """One for all: processes beside the cluster have the user's permissions."""
         return self.directory / "run.kubeconfig"
 
     def logs(self) -> dict[str, Path]:
-        return self._companions.logs()
+        return self._kwok.logs()
 
     def _write_kubeconfig(self) -> None:
         source = self._source
-        write_single(self.client_kubeconfig("admin"), source.kubeconfig, source.context, source.api.token)
+        write_single_context(self.client_kubeconfig("admin"), source.kubeconfig, source.context, source.api.token)

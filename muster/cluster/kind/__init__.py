@@ -1,5 +1,5 @@
-"""A real Kubernetes in a container of this machine, made by kind: kubelet, static pods, kubeadm's settings and all."""
+"""kind clusters: a cluster of one run, or one that is reused from run to run."""
 
-from muster.cluster.kind.cluster import KindCluster
+from muster.cluster.kind.kind_cluster import KindCluster
 
 __all__ = ["KindCluster"]

@@ -1,5 +1,5 @@
-"""A real control plane on this machine: etcd, kube-apiserver, kube-controller-manager, KWOK and the player."""
+"""The embedded control plane: etcd, kube-apiserver, kube-controller-manager, KWOK and the simulator on this machine."""
 
-from muster.cluster.local.plane import LocalCluster
+from muster.cluster.local.controlplane import LocalCluster
 
 __all__ = ["LocalCluster"]

@@ -1,4 +1,4 @@
-"""The trust of one cluster: a certificate authority that lives as long as its directory, and a week at most.
+"""The certificate authority of one cluster, valid for a week.
 
 Elliptic curves throughout: a P-256 key takes a millisecond where RSA takes a second of every start.
 """
@@ -53,7 +53,7 @@ class Authority:
         self._issue(name, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, names)
 
     def client(self, name: str, user: str, group: str | None = None) -> None:
-        """A certificate that the API server takes for `user` in `group`."""
+        """A client certificate of `user` in `group`."""
         self._issue(name, _name(user, group), ExtendedKeyUsageOID.CLIENT_AUTH, None)
 
     def signing_key(self, name: str) -> None:

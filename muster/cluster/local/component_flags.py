@@ -1,21 +1,19 @@
-"""The command lines of the control plane, as data. A flag whose reason is not its name has it beside it.
+"""The flags of the control plane's components, each with its reason where the name does not say it.
 
-All four run in the cluster's private directory and use relative paths: nothing depends on the length of TMPDIR (a Unix
-socket's path ends at 108 bytes).
+The components run in the cluster's private directory and use relative paths: nothing depends on the length of TMPDIR (a
+Unix socket's path has at most 108 bytes).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-# etcd takes "host:port" only, and reads it as a file name in its directory: a socket in a 0700 directory, which no
-# other user of the machine can talk to, and no port that could be in use.
+# etcd accepts "host:port" only, and uses it as a file name in its directory: a Unix socket in a 0700 directory, which
+# no other user of the machine can connect to, and no port that could be in use.
 _ETCD_CLIENTS = "unix://etcd:1"
 _ETCD_PEERS = "unix://etcd:2"
 
-# What scenarios rely on, and no more: every further controller costs memory, and watches at the API server.
+# Only those that scenarios rely on: every further controller costs memory, and watches at the API server.
 CONTROLLERS = (
     "namespace-controller",
     "garbage-collector-controller",
@@ -33,8 +31,6 @@ CONTROLLERS = (
     "resourcequota-controller",
     "ttl-after-finished-controller",
 )
-GANG_CONTROLLER = "podgroup-protection-controller"  # exists only where the gate GenericWorkload is on
-GANG_GATE = "GenericWorkload"
 
 
 def etcd() -> list[str]:
@@ -46,8 +42,8 @@ def etcd() -> list[str]:
         f"--listen-peer-urls={_ETCD_PEERS}",
         f"--initial-advertise-peer-urls={_ETCD_PEERS}",
         f"--initial-cluster=muster={_ETCD_PEERS}",
-        "--unsafe-no-fsync=true",  # the data dies with the cluster: waiting for the disk buys nothing
-        "--enable-grpc-gateway=false",  # nobody speaks JSON to it
+        "--unsafe-no-fsync=true",  # the data is deleted with the cluster: no need to wait for the disk
+        "--enable-grpc-gateway=false",  # no client uses JSON
         "--log-level=warn",
     ]
 
@@ -57,8 +53,8 @@ def kube_apiserver(port: int, feature_gates: Mapping[str, bool], runtime_config:
         f"--etcd-servers={_ETCD_CLIENTS}",
         "--bind-address=127.0.0.1",
         f"--secure-port={port}",
-        "--advertise-address=127.0.0.1",  # a machine without a default route has no address to guess
-        "--endpoint-reconciler-type=none",  # and a loopback address is refused as an endpoint
+        "--advertise-address=127.0.0.1",  # a machine without a default route has no address to detect
+        "--endpoint-reconciler-type=none",  # a loopback address is refused as an endpoint
         "--tls-cert-file=certificates/kube-apiserver.crt",
         "--tls-private-key-file=certificates/kube-apiserver.key",
         "--client-ca-file=certificates/ca.crt",
@@ -66,9 +62,9 @@ def kube_apiserver(port: int, feature_gates: Mapping[str, bool], runtime_config:
         "--service-account-key-file=certificates/service-accounts.key",
         "--service-account-signing-key-file=certificates/service-accounts.key",
         "--authorization-mode=RBAC",
-        "--enable-admission-plugins=ExtendedResourceToleration",  # pods that ask for GPUs tolerate a taint of that name
+        "--enable-admission-plugins=ExtendedResourceToleration",  # pods that request GPUs tolerate their taint
         "--service-cluster-ip-range=10.0.0.0/24",
-        "--allow-privileged=true",  # documents' manifests ask for it
+        "--allow-privileged=true",  # the walk-throughs' manifests need it
         "--enable-priority-and-fairness=false",  # one user on one machine: queueing requests only distorts times
         "--max-requests-inflight=0",
         "--max-mutating-requests-inflight=0",
@@ -80,50 +76,27 @@ def kube_apiserver(port: int, feature_gates: Mapping[str, bool], runtime_config:
     ]
 
 
-def kube_controller_manager(feature_gates: Mapping[str, bool]) -> list[str]:
-    gangs = [GANG_CONTROLLER] if feature_gates.get(GANG_GATE) else []
+def kube_controller_manager(feature_gates: Mapping[str, bool], controllers: Sequence[str] = ()) -> list[str]:
+    """`controllers` run beside CONTROLLERS: those that exist only with a feature gate."""
     return [
         "--kubeconfig=kube-controller-manager.kubeconfig",
-        "--use-service-account-credentials=true",  # its built-in role covers no more than handing out these
-        "--leader-elect=false",  # alone, and a restart would wait 15 s for the old lease
+        "--use-service-account-credentials=true",  # its built-in role only allows creating these
+        "--leader-elect=false",  # one instance, and a restart would wait 15 s for the old lease
         "--service-account-private-key-file=certificates/service-accounts.key",
         "--root-ca-file=certificates/ca.crt",
-        "--secure-port=0",  # its work is the proof of its health: the default service account appears
+        "--secure-port=0",  # its health shows when the default service account is created
         "--kube-api-qps=1000",
         "--kube-api-burst=2000",
-        f"--controllers={','.join([*CONTROLLERS, *gangs])}",
-        # Nodes are objects without a kubelet: silence is no sign of trouble. A node is down when its condition says so.
+        f"--controllers={','.join([*CONTROLLERS, *controllers])}",
+        # Nodes have no kubelet: a missing heartbeat means nothing. A node is down when its Ready condition says so.
         "--node-monitor-grace-period=24h",
         "--node-startup-grace-period=24h",
-        "--node-monitor-period=1s",  # how soon a node that is down gets its NoExecute taint
-        "--node-eviction-rate=10",  # taints per second: by default the second node that is down waits 10 s for its own
-        "--concurrent-namespace-syncs=20",  # namespaces of finished scenarios go in the background
+        "--node-monitor-period=1s",  # the delay before a node that is down gets its NoExecute taint
+        "--node-eviction-rate=10",  # taints per second: by default a second node that is down gets its taint 10 s later
+        "--concurrent-namespace-syncs=20",  # namespaces of finished scenarios are deleted in the background
         "--profiling=false",
         *_gates(feature_gates),
     ]
-
-
-def kwok(
-    port: int, stages: Path, *, kubeconfig: str = "kwok.kubeconfig", only: str = "", lease_seconds: int = 0
-) -> list[str]:
-    """`only` is a selector of labels, for a cluster whose other nodes are real."""
-    return [
-        f"--kubeconfig={kubeconfig}",
-        f"--config={stages}",
-        f"--manage-nodes-with-label-selector={only}" if only else "--manage-all-nodes=true",
-        # No leases where nobody looks for them: with them KWOK ignores a pod until it has seen its own lease on the
-        # pod's node, which costs a new node its first moments and a restarted KWOK its first 40 s. Our
-        # controller-manager does not miss them (above).
-        f"--node-lease-duration-seconds={lease_seconds}",
-        "--cidr=10.64.0.0/10",  # of the pods
-        "--node-ip=172.16.0.1",  # the host of a pod whose node has no address yet
-        f"--server-address=127.0.0.1:{port}",
-    ]
-
-
-def player(kubeconfig: str = "player.kubeconfig", *, only: str = "") -> list[str]:
-    only_these = [f"--only={only}"] if only else []
-    return [sys.executable, "-P", "-m", "muster.player", f"--kubeconfig={kubeconfig}", *only_these]
 
 
 def _gates(feature_gates: Mapping[str, bool]) -> list[str]:

@@ -1,7 +1,7 @@
 """The local cluster: real etcd, kube-apiserver, kube-controller-manager and KWOK in a private directory, on loopback.
 
-Whatever happens, nothing stays: `stop` is called on every way out of `start`, works on dead and on paused parts, and
-the janitor does the same when this process is killed. A plane that lost a part is not repaired: stop it, start another.
+Nothing is left behind: `stop` is called whenever `start` fails, works on dead and on paused processes, and the reaper
+does the same when this process is killed. A control plane whose component died is not repaired: start another one.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from muster import assets, suite
-from muster.cluster.connections import Connection
-from muster.cluster.local import components
+from muster import assets
+from muster.cluster.interface import Connection
+from muster.cluster.kubeconfig import CONTEXT, write_kubeconfig
+from muster.cluster.kwok import kwok_flags, simulator_command
+from muster.cluster.local import component_flags
 from muster.cluster.local.certificates import Authority
-from muster.cluster.local.kubeconfigs import CONTEXT, write_kubeconfig
-from muster.cluster.local.ports import Port
-from muster.cluster.local.readiness import Probe, component_died, wait_until
 from muster.errors import HarnessError
-from muster.processes import Janitor, Process
+from muster.processes import Process, Reaper
+from muster.processes.readiness import HealthCheck, Port, component_died, wait_until
 
 BINARIES = ("etcd", "kube-apiserver", "kube-controller-manager", "kwok")
-_STOP_ORDER = ("player", "kwok", "kube-controller-manager", "kube-apiserver", "etcd")
-_SETTLED = "/api/v1/namespaces/default/serviceaccounts/default"  # the controller-manager's first work, done
-# User and group of each client certificate. KWOK plays kubelets of all nodes, which no built-in role covers.
+_STOP_ORDER = ("simulator", "kwok", "kube-controller-manager", "kube-apiserver", "etcd")
+_SETTLED = "/api/v1/namespaces/default/serviceaccounts/default"  # created by the controller-manager
+# User and group of each client certificate. KWOK acts as the kubelet of every node, which no built-in role allows.
 _CLIENTS = {
     "admin": ("muster-admin", "system:masters"),
     "kube-controller-manager": ("system:kube-controller-manager", None),
     "scheduler": ("system:kube-scheduler", None),
     "kwok": ("muster-kwok", "system:masters"),
-    "player": ("muster-player", "system:masters"),
+    "simulator": ("muster-simulator", "system:masters"),
 }
 
 
 class LocalCluster:
-    """`with LocalCluster() as cluster:` gives a running cluster that is ours alone."""
+    """`with LocalCluster() as cluster:` is a running cluster that no other process uses."""
 
     capabilities = frozenset({"pause", "kill", "configure", "exclusive"})
 
@@ -47,13 +47,15 @@ class LocalCluster:
         keep: bool = False,
         feature_gates: Mapping[str, bool] | None = None,
         runtime_config: Sequence[str] = (),
-        say: Callable[[str], None] | None = None,
+        controllers: Sequence[str] = (),
+        print_line: Callable[[str], None] | None = None,
     ) -> None:
         self.processes: dict[str, Process] = {}
         self.keep = keep
         self._feature_gates = dict(feature_gates or {})
         self._runtime_config = tuple(runtime_config)
-        self._say = say or (lambda _: None)
+        self._controllers = tuple(controllers)
+        self._print_line = print_line or (lambda _: None)
         self._directory: Path | None = None
         self._connection: Connection | None = None
         self._ports: list[Port] = []
@@ -80,15 +82,15 @@ class LocalCluster:
         self.stop()
 
     def start(self) -> Connection:
-        """Start everything and return when pods can be created; on any trouble nothing is left behind."""
+        """Start everything and return when pods can be created; on failure nothing is left behind."""
         binaries = self._binaries()
-        self.processes.clear()  # of an earlier start
+        self.processes.clear()  # from an earlier start
         try:
             self._prepare_directory()
             self._start_processes(binaries)
         except OSError as problem:
             self.stop()
-            raise _explained(problem) from None
+            raise _preparation_error(problem) from None
         except BaseException:  # ctrl-C as well
             self.stop()
             raise
@@ -96,18 +98,18 @@ class LocalCluster:
         return self._connection
 
     def stop(self) -> None:
-        """Stop what runs, clients before servers, and remove the directory; safe to call again and on broken parts."""
+        """Stop all processes, clients before servers, and remove the directory; may be called again."""
         self._connection = None
         for name in _STOP_ORDER:
             if name in self.processes:
-                self.processes[name].kill()  # nothing of it is needed again: an orderly end would cost a second
+                self.processes[name].kill()  # its data is not needed again: an orderly end would take a second
         while self._ports:
             self._ports.pop().release()
         if self._directory is not None and not self.keep:
-            Janitor.current().remove_directory(self._directory)
+            Reaper.current().remove_directory(self._directory)
 
     def check(self) -> None:
-        """Raise a HarnessError that names the component that died. Costs microseconds: ask often."""
+        """Raise a HarnessError that names the component that died. Takes microseconds: call it often."""
         for process in self.processes.values():
             if not process.alive:
                 raise component_died(process)
@@ -122,10 +124,10 @@ class LocalCluster:
         return {name: process.log for name, process in self.processes.items()}
 
     def _binaries(self) -> Mapping[str, Path]:
-        return assets.ensure(BINARIES, say=self._say)
+        return assets.ensure(BINARIES, print_line=self._print_line)
 
     def _prepare_directory(self) -> None:
-        self._directory = Janitor.current().make_directory("muster-", keep=self.keep)
+        self._directory = Reaper.current().make_directory("muster-", keep=self.keep)
         certificates = self._directory / "certificates"
         certificates.mkdir()
         authority = Authority(certificates)
@@ -146,20 +148,19 @@ class LocalCluster:
     def _start_processes(self, binaries: Mapping[str, Path]) -> None:
         api_port, kwok_port = (port.number for port in self._ports)
         certificates = self.directory / "certificates"
-        api = Probe(api_port, trust=certificates / "ca.crt", certificate=certificates / "admin.crt")
-        self._run("etcd", [binaries["etcd"], *components.etcd()])
-        flags = components.kube_apiserver(api_port, self._feature_gates, self._runtime_config)
+        api = HealthCheck(api_port, trust=certificates / "ca.crt", certificate=certificates / "admin.crt")
+        self._run("etcd", [binaries["etcd"], *component_flags.etcd()])
+        flags = component_flags.kube_apiserver(api_port, self._feature_gates, self._runtime_config)
         self._run("kube-apiserver", [binaries["kube-apiserver"], *flags])
         self._wait("kube-apiserver", lambda: api.answers("/livez/ping"))
-        # It serves, but takes two more seconds to write its roles. Those who need no role start meanwhile.
-        flags = components.kwok(kwok_port, suite.manifests() / "kwok" / "kwok.yaml")
-        self._run("kwok", [binaries["kwok"], *flags])
-        self._run("player", components.player())
+        # It serves, but takes two more seconds to create its roles. Clients in system:masters start meanwhile.
+        self._run("kwok", [binaries["kwok"], *kwok_flags(kwok_port)])
+        self._run("simulator", simulator_command())
         self._wait("kube-apiserver", lambda: api.answers("/readyz"))
-        # Not earlier: it asks for the API server's health once a second only.
-        flags = components.kube_controller_manager(self._feature_gates)
+        # Not earlier: it checks the API server's health only once a second.
+        flags = component_flags.kube_controller_manager(self._feature_gates, self._controllers)
         self._run("kube-controller-manager", [binaries["kube-controller-manager"], *flags])
-        self._wait("kwok", lambda: Probe(kwok_port).answers("/healthz"))
+        self._wait("kwok", lambda: HealthCheck(kwok_port).answers("/healthz"))
         self._wait("kube-controller-manager", lambda: api.answers(_SETTLED))
 
     def _run(self, name: str, argv: Sequence[str | Path]) -> None:
@@ -171,8 +172,8 @@ class LocalCluster:
         wait_until(ready, self.processes[name], self.processes.values())
 
 
-def _explained(problem: OSError) -> HarnessError:
+def _preparation_error(problem: OSError) -> HarnessError:
     where = f"{tempfile.gettempdir()} (TMPDIR)"
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
-        return HarnessError(f"no room left in {where}: free some, or set TMPDIR to a directory on another disk")
+        return HarnessError(f"no space left in {where}: free some, or set TMPDIR to a directory on another disk")
     return HarnessError(f"cannot prepare the local cluster in {where}: {problem.strerror or problem}")

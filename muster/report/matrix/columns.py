@@ -1,4 +1,4 @@
-"""The table as data: a column for each ConformanceReport, a row for each behaviour that one of them knows."""
+"""The matrix as data: a column for each ConformanceReport, a row for each behaviour in any of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import yaml
 
-from muster.catalogue import in_order
 from muster.errors import HarnessError
 from muster.report.conformance import FILE, PROFILES, UNSTABLE
-from muster.report.conformance_format import KIND, ConformanceReport, Judgement
+from muster.report.conformance_format import KIND, BehaviourResult, ConformanceReport
+from muster.suite.behaviours import id_order
 from muster.verdicts import Verdict
 
 _ORDER = (*PROFILES.values(), "")
@@ -21,7 +21,7 @@ _ORDER = (*PROFILES.values(), "")
 
 @dataclass(frozen=True)
 class Column:
-    """One scheduler, and the directory that its evidence is in."""
+    """One scheduler, and the directory of its evidence."""
 
     report: ConformanceReport
     directory: str
@@ -34,16 +34,16 @@ class Column:
     def version(self) -> str:
         return self.report.implementation.version
 
-    def core(self, profile: str) -> str:
-        """The result of a profile's MUSTs, and how many of those that were judged passed."""
+    def must_summary(self, profile: str) -> str:
+        """The result of the MUSTs of a profile, and how many of those that were tested passed."""
         found = next((one for one in self.report.profiles if one.name == profile), None)
         if found is None:
             return ""
         counted = found.core.behaviours
-        judged = sum(number for verdict, number in counted.items() if verdict != Verdict.NOT_SUPPORTED)
-        return f"{found.core.result} {counted.get('passed', 0)}/{judged}" if judged else found.core.result
+        tested = sum(number for verdict, number in counted.items() if verdict != Verdict.NOT_SUPPORTED)
+        return f"{found.core.result} {counted.get('passed', 0)}/{tested}" if tested else found.core.result
 
-    def cell(self, id_: str) -> Judgement | None:
+    def cell(self, id_: str) -> BehaviourResult | None:
         return next((one for one in self.report.behaviours if one.id == id_), None)
 
 
@@ -59,7 +59,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Columns in the order in which they were asked for, rows by profile."""
+    """Columns in the requested order, rows by profile."""
 
     columns: Sequence[Column]
     rows: Sequence[Row]
@@ -69,8 +69,8 @@ class Matrix:
         return [row for row in self.rows if row.profile == profile]
 
     @property
-    def again(self) -> str:
-        """How to judge a cell again, with the first as the example."""
+    def repeat_command(self) -> str:
+        """The command that tests the first cell again."""
         return f"make run ARGS='--scheduler {self.columns[0].title} --only {self.rows[0].id}'"
 
     @property
@@ -79,13 +79,13 @@ class Matrix:
 
 
 def read(directory: Path, names: Sequence[str], command: str) -> Matrix:
-    """The matrix of the columns below a directory, those that are there."""
+    """The matrix of those columns that are complete in a directory."""
     columns = [Column(_report(directory / name / FILE), name) for name in names if (directory / name / FILE).exists()]
     known: dict[str, Row] = {}
     for column in columns:
         for one in column.report.behaviours:
             known.setdefault(one.id, Row(one.id, one.title, one.level, one.profile))
-    rows = sorted(known.values(), key=lambda row: (_ORDER.index(row.profile), in_order(row.id)))
+    rows = sorted(known.values(), key=lambda row: (_ORDER.index(row.profile), id_order(row.id)))
     return Matrix(columns, rows, command)
 
 
@@ -93,27 +93,27 @@ def _report(file: Path) -> ConformanceReport:
     try:
         found: Any = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
         return msgspec.convert(found, ConformanceReport)
-    except (OSError, ValueError, yaml.YAMLError) as trouble:
-        raise HarnessError(f"{file} is no {KIND}: {trouble}") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise HarnessError(f"{file} is not a {KIND}: {error}; delete it to test the scheduler again") from None
 
 
 def has_errors(matrix: Matrix) -> bool:
-    """Whether the harness got into trouble somewhere, so that not everything was judged."""
+    """Whether the harness failed somewhere, so that not everything was tested."""
     return any(one.verdict == Verdict.ERROR for column in matrix.columns for one in column.report.behaviours)
 
 
-def words(cell: Judgement | None) -> str:
-    """What a cell says: the verdict, and how often where it was not always the same or not good."""
+def cell_text(cell: BehaviourResult | None) -> str:
+    """The verdict, with passed/runs where it failed or was unstable."""
     if cell is None:
         return ""
     if cell.verdict in (Verdict.FAILED, UNSTABLE):
-        passed, judged = cell.runs.get("passed", 0), sum(cell.runs.values())
-        return f"{cell.verdict} {passed}/{judged}"
+        passed, runs = cell.runs.get("passed", 0), sum(cell.runs.values())
+        return f"{cell.verdict} {passed}/{runs}"
     return cell.verdict
 
 
 def as_json(matrix: Matrix) -> bytes:
-    """For machines: who, and the verdict of every cell."""
+    """Schedulers and the verdict of every cell, for tools."""
     columns = [
         {
             "scheduler": column.title,
@@ -126,5 +126,5 @@ def as_json(matrix: Matrix) -> bytes:
         for column in matrix.columns
     ]
     rows = [{"id": row.id, "title": row.title, "level": row.level, "profile": row.profile} for row in matrix.rows]
-    whole = {"command": matrix.command, "behaviours": rows, "schedulers": columns}
-    return msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n"
+    content = {"command": matrix.command, "behaviours": rows, "schedulers": columns}
+    return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"

@@ -1,6 +1,6 @@
-"""The matrix as one page: a table that needs no script, with filters and sorting on top where scripts run.
+"""The matrix as an HTML page and as Markdown. The page needs no script, and has filters and sorting where scripts run.
 
-All that comes from elsewhere (titles, stories, versions) is escaped; the script knows only the page's own attributes.
+Titles, failure reports and versions are escaped; the script uses only the page's own attributes.
 """
 
 from __future__ import annotations
@@ -9,22 +9,34 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from muster.matrix.columns import Column, Matrix, Row, words
 from muster.report.conformance import FILE
-from muster.report.conformance_format import Judgement
+from muster.report.conformance_format import BehaviourResult
+from muster.report.matrix.columns import Column, Matrix, Row, cell_text
 
 _STYLE = Path(__file__).with_name("page.css")
 _SCRIPT = Path(__file__).with_name("page.js")
 _LEGEND = (
-    "A red or yellow cell leads to what was seen, a green one to its picture; the numbers are <em>passed of runs</em>. "
-    "What a scheduler does not claim is not asked of it (<em>not-supported</em>); what could not be set up is "
-    "<em>not-staged</em>."
+    "A red or yellow cell links to its failure report, a green one to its timeline; the numbers are "
+    "<em>passed of runs</em>. What a scheduler does not claim is not tested (<em>not-supported</em>); what could not "
+    "be set up is <em>not-staged</em>."
 )
-_WITH_A_STORY = ("failed", "unstable", "error")
+_WITH_REPORT = ("failed", "unstable", "error")
+_SIGNS = {
+    "passed": "✔",
+    "failed": "✘",
+    "unstable": "~",
+    "error": "!",
+    "not-supported": "–",
+    "not-staged": "○",
+    "skipped": "·",
+}
+_MARKDOWN_LEGEND = (
+    "✔ passed · ✘ failed (passed/runs) · ~ unstable (passed/runs) · – not claimed · ○ not staged · ! harness error"
+)
 
 
-def write(matrix: Matrix) -> str:
-    """The whole page."""
+def to_html(matrix: Matrix) -> str:
+    """One self-contained page."""
     return "".join(_parts(matrix))
 
 
@@ -32,8 +44,8 @@ def _parts(matrix: Matrix) -> Iterator[str]:
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield f"<title>Behaviours by schedulers</title>\n<style>\n{_STYLE.read_text(encoding='utf-8')}</style>\n</head>\n"
-    yield f"<body>\n<h1>Behaviours by schedulers</h1>\n<p>Made with <code>{escape(matrix.command)}</code></p>\n"
-    yield f"<p>Any cell again, from a fresh clone: <code>{escape(matrix.again)}</code></p>\n"
+    yield f"<body>\n<h1>Behaviours by schedulers</h1>\n<p>Generated with <code>{escape(matrix.command)}</code></p>\n"
+    yield f"<p>Test a cell again, from a fresh clone: <code>{escape(matrix.repeat_command)}</code></p>\n"
     yield from _summary(matrix)
     yield f"<h2>Every behaviour</h2>\n<p>{_LEGEND}</p>\n"
     yield '<form id="filters" hidden></form>\n<div class="wide">\n<table id="matrix">\n'
@@ -45,17 +57,19 @@ def _parts(matrix: Matrix) -> Iterator[str]:
             yield from _row(matrix, row)
         yield "</tbody>\n"
     yield "</table>\n</div>\n"
-    yield from _stories(matrix)
+    yield from _failure_reports(matrix)
     yield f"<script>\n{_SCRIPT.read_text(encoding='utf-8')}</script>\n</body>\n</html>\n"
 
 
 def _summary(matrix: Matrix) -> Iterator[str]:
-    """What a platform engineer looks for first."""
+    """Core result of each profile."""
     yield '<h2>The MUSTs of each profile</h2>\n<div class="wide">\n<table>\n<thead><tr><th class="id">profile</th>'
-    yield "".join(f"<th>{_breakable(column.title)}</th>" for column in matrix.columns) + "</tr></thead>\n<tbody>\n"
+    yield (
+        "".join(f"<th>{_with_line_breaks(column.title)}</th>" for column in matrix.columns) + "</tr></thead>\n<tbody>\n"
+    )
     for profile in filter(None, matrix.profiles):
         yield f'<tr><th class="id">{escape(profile)}</th>'
-        for core in (column.core(profile) for column in matrix.columns):
+        for core in (column.must_summary(profile) for column in matrix.columns):
             yield f'<td class="{core.partition(" ")[0] or "none"}">{escape(core)}</td>'
         yield "</tr>\n"
     yield "</tbody>\n</table>\n</div>\n"
@@ -64,7 +78,7 @@ def _summary(matrix: Matrix) -> Iterator[str]:
 def _head(matrix: Matrix) -> Iterator[str]:
     yield '<thead>\n<tr><th class="id">id</th><th class="what">behaviour</th>'
     for column in matrix.columns:
-        yield f'<th><a href="{escape(column.directory)}/{FILE}">{_breakable(column.title)}</a>'
+        yield f'<th><a href="{escape(column.directory)}/{FILE}">{_with_line_breaks(column.title)}</a>'
         yield f"<small>{escape(column.version)}</small></th>"
     yield "</tr>\n</thead>\n"
 
@@ -77,39 +91,97 @@ def _row(matrix: Matrix, row: Row) -> Iterator[str]:
     yield "</tr>\n"
 
 
-def _cell(column: Column, cell: Judgement | None) -> str:
+def _cell(column: Column, cell: BehaviourResult | None) -> str:
     if cell is None:
         return '<td class="none"></td>'
-    text = escape(words(cell))
-    if cell.verdict in _WITH_A_STORY:
+    text = escape(cell_text(cell))
+    if cell.verdict in _WITH_REPORT:
         text = f'<a href="#{_anchor(column, cell)}">{text}</a>'
     elif cell.evidence:
         text = f'<a href="{escape(column.directory)}/{escape(cell.evidence)}">{text}</a>'
     return f'<td class="{cell.verdict}">{text}</td>'
 
 
-def _stories(matrix: Matrix) -> Iterator[str]:
-    yield "<h2>What was seen where it did not pass</h2>\n"
+def _failure_reports(matrix: Matrix) -> Iterator[str]:
+    yield "<h2>Failure reports</h2>\n"
     for row in matrix.rows:
         for column in matrix.columns:
             cell = column.cell(row.id)
-            if cell is not None and cell.verdict in _WITH_A_STORY:
-                yield from _story(column, cell)
+            if cell is not None and cell.verdict in _WITH_REPORT:
+                yield from _failure_report(column, cell)
 
 
-def _story(column: Column, cell: Judgement) -> Iterator[str]:
-    title = f"{cell.id} on {column.title}: {words(cell)}"
+def _failure_report(column: Column, cell: BehaviourResult) -> Iterator[str]:
+    title = f"{cell.id} on {column.title}: {cell_text(cell)}"
     yield f'<section id="{_anchor(column, cell)}">\n<h3>{escape(title)}</h3>\n<p>{escape(cell.title)}</p>\n'
-    yield f"<pre>{escape(cell.story)}</pre>\n<p><code>{escape(cell.reproduce)}</code>"
+    yield f"<pre>{escape(cell.failure_report)}</pre>\n<p><code>{escape(cell.reproduce)}</code>"
     if cell.evidence:
         yield f' · <a href="{escape(column.directory)}/{escape(cell.evidence)}">timeline</a>'
     yield f' · <a href="#{cell.id}">back to the table</a></p>\n</section>\n'
 
 
-def _breakable(title: str) -> str:
-    """A scheduler's name, which may go on in the next line where its configuration or its release begins."""
+def _with_line_breaks(title: str) -> str:
+    """The name of a scheduler, with a possible line break before its configuration and its release."""
     return escape(title).replace(":", ":<wbr>").replace("@", "<wbr>@")
 
 
-def _anchor(column: Column, cell: Judgement) -> str:
+def _anchor(column: Column, cell: BehaviourResult) -> str:
     return escape(f"{cell.id}-{column.directory}")
+
+
+def to_markdown(matrix: Matrix) -> str:
+    """For the documentation."""
+    return "\n".join(_markdown_lines(matrix)) + "\n"
+
+
+def _markdown_lines(matrix: Matrix) -> Iterator[str]:
+    yield from ("# Behaviours by schedulers", "")
+    yield from ("Generated by this command:", "", "```sh", matrix.command, "```", "")
+    yield from ("| scheduler | version | Kubernetes |", "|---|---|---|")
+    for column in matrix.columns:
+        yield f"| `{column.title}` | {column.version} | {column.report.cluster.kubernetes} |"
+    yield from ("", _MARKDOWN_LEGEND, "")
+    yield from (
+        "To test a cell again, from a fresh clone, e.g. the first:",
+        "",
+        "```sh",
+        matrix.repeat_command,
+        "```",
+        "",
+    )
+    yield from _markdown_summary(matrix)
+    for profile in matrix.profiles:
+        yield from (
+            "",
+            f"## {profile or 'other'}",
+            "",
+            _markdown_head(matrix),
+            "|---|---|" + ":-:|" * len(matrix.columns),
+        )
+        yield from (_markdown_row(matrix, row) for row in matrix.of_profile(profile))
+
+
+def _markdown_summary(matrix: Matrix) -> Iterator[str]:
+    """Core result of each profile."""
+    named = [profile for profile in matrix.profiles if profile]
+    yield f"| core of | {' | '.join(f'`{column.title}`' for column in matrix.columns)} |"
+    yield "|---|" + ":-:|" * len(matrix.columns)
+    for profile in named:
+        yield f"| {profile} | {' | '.join(column.must_summary(profile) for column in matrix.columns)} |"
+
+
+def _markdown_head(matrix: Matrix) -> str:
+    return f"| id | behaviour | {' | '.join(f'`{column.title}`' for column in matrix.columns)} |"
+
+
+def _markdown_row(matrix: Matrix, row: Row) -> str:
+    cells = " | ".join(_markdown_cell(column.cell(row.id)) for column in matrix.columns)
+    title = row.title.replace("|", "\\|")
+    return f"| {row.id} | {title} ({row.level}) | {cells} |"
+
+
+def _markdown_cell(cell: BehaviourResult | None) -> str:
+    if cell is None:
+        return ""
+    _, _, ratio = cell_text(cell).partition(" ")
+    return f"{_SIGNS[cell.verdict]} {ratio}".strip()

@@ -1,118 +1,158 @@
-"""Which row of its node's lane a pod is drawn in: a row per GPU, and below them slots for pods that ask for none.
+"""Lanes of a timeline: which row of its node a pod is drawn in, and what pods and jobs are called there.
 
-The API server does not say which GPU a pod got, only how many. Rows are given out lowest first and returned when the
-pod lets go, so that a picture reads like a rack; a pod for which no row is left is drawn below, as over-commitment.
+There is a row per GPU, and below them are slots for pods that request none. The API server does not say which GPU a pod
+got, only how many: rows are given out lowest first and returned when the pod releases them; a pod for which no row is
+left is drawn below, as overcommitted. Which pods belong together is read from the labels and annotations that
+schedulers and operators write: a timeline must not depend on a dialect, since the dialect may be what is broken.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 
-from muster.chronicle.history import History
-from muster.chronicle.lifelines import NodeLife, PodLife
-from muster.chronicle.objects import Node
-from muster.chronicle.quantities import GPU, amounts, readable
-from muster.report.plain_text import one_line
-from muster.report.timeline import Bar, Lane, Mark
-from muster.report.timeline_names import LONGEST_NAME, Names
+import msgspec
 
+from muster.recording.history import History
+from muster.recording.objects import Node
+from muster.recording.pod_history import NodeHistory, PodHistory
+from muster.recording.quantities import GPU, amounts, readable
+from muster.report.sanitize import one_line
+from muster.report.timeline.timeline import Bar, Lane, Mark
+
+LONGEST_NAME = 40
+_JOBS = ("training.kubeflow.org/job-name", "job-name")
 _MOST_MARKS = 12
 _MOST_GPUS = 512  # a quantity may be any number, a row costs memory
-_MANY = 4  # GPUs: up to here every one has its row, so that free room is seen
+_MANY = 4  # GPUs: up to here every one has its row, so that free ones are seen
 
 
-def lane_of(history: History, node: NodeLife, pods: Sequence[PodLife], names: Names, end: float) -> Lane:
+def lane_of(history: History, node: NodeHistory, pods: Sequence[PodHistory], names: Names, end: float) -> Lane:
     """The lane of one node with every pod that was ever bound to it."""
-    gpus = min(_MOST_GPUS, max((_gpus(state) for _, state in node.states), default=0))
-    here = sorted((life for life in pods if life.node == node.name), key=lambda life: life.bound or life.created)
+    gpus = min(_MOST_GPUS, max((gpus_of(state) for _, state in node.states), default=0))
+    here = sorted((pod for pod in pods if pod.node == node.name), key=lambda pod: pod.bound or pod.created)
     busy: list[float] = [0.0] * gpus  # until when each row is taken
     bars = []
-    for life in here:
-        bar = _bar(history, life, names, end)
-        asked = min(_MOST_GPUS, ceil(life.asks.get(GPU, 0) / 1000))
-        rows, over = _rows(busy, gpus, asked, bar.bound)
+    for pod in here:
+        bar = _bar(history, pod, names, end)
+        rows, overcommitted = _rows(busy, gpus, min(_MOST_GPUS, gpus_requested(pod)), bar.bound)
         for row in rows:
             busy[row] = bar.end
-        bars.append(_placed(bar, rows, over))
-    bars, shown, folded = _folded(bars, gpus)
+        bars.append(_placed(bar, rows, overcommitted))
+    bars, shown, folded = _fold_unused_gpus(bars, gpus)
     tall = len(busy) - gpus + shown + (1 if folded else 0)
     return Lane(one_line(node.name, LONGEST_NAME), shown, tall, bars, _marks(history, node), folded)
 
 
-def _folded(bars: list[Bar], gpus: int) -> tuple[list[Bar], int, int]:
+def _fold_unused_gpus(bars: list[Bar], gpus: int) -> tuple[list[Bar], int, int]:
     """A node with many GPUs keeps rows for those that were ever held, and one for all the others together."""
     held = 1 + max((row for bar in bars for row in bar.rows if row < gpus), default=-1)
     free = gpus - held
     if gpus <= _MANY or free < 2:
         return bars, gpus, 0
     lift = free - 1
-    moved = [_placed(bar, [row if row < gpus else row - lift for row in bar.rows], bar.over) for bar in bars]
+    moved = [_placed(bar, [row if row < gpus else row - lift for row in bar.rows], bar.overcommitted) for bar in bars]
     return moved, held, free
 
 
-def _rows(busy: list[float], gpus: int, asked: int, at: float) -> tuple[list[int], bool]:
-    """The lowest free rows; rows are added below where GPUs are not asked for, or not there."""
-    candidates = range(gpus) if asked else range(gpus, len(busy))
-    rows = [row for row in candidates if busy[row] <= at][: asked or 1]
-    missing = (asked or 1) - len(rows)
-    over = bool(asked and missing)
-    if over:
+def _rows(busy: list[float], gpus: int, requested: int, at: float) -> tuple[list[int], bool]:
+    """The lowest free rows; rows are added below for pods that request no GPU, or more than there are."""
+    candidates = range(gpus) if requested else range(gpus, len(busy))
+    rows = [row for row in candidates if busy[row] <= at][: requested or 1]
+    missing = (requested or 1) - len(rows)
+    overcommitted = bool(requested and missing)
+    if overcommitted:
         rows += [row for row in range(gpus, len(busy)) if busy[row] <= at][:missing]
-    while len(rows) < (asked or 1):
+    while len(rows) < (requested or 1):
         busy.append(0.0)
         rows.append(len(busy) - 1)
-    return rows, over
+    return rows, overcommitted
 
 
-def _bar(history: History, life: PodLife, names: Names, end: float) -> Bar:
+def _bar(history: History, pod: PodHistory, names: Names, end: float) -> Bar:
     def at(moment_at: float) -> float:
         return max(0.0, round(moment_at - history.began, 3))
 
-    assert life.bound
-    stop = at(life.let_go.at) if life.let_go else end
-    how = f"{life.pod.status.phase}" if life.ended else "deleted" if life.gone else "still there"
-    gpus = readable(life.asks.get(GPU, 0))
-    times = f"bound {at(life.bound.at):.1f} s, {how} {stop:.1f} s"
+    assert pod.bound
+    stop = at(pod.released.at) if pod.released else end
+    how = f"{pod.latest.status.phase}" if pod.ended else "deleted" if pod.gone else "present until"
+    gpus = readable(pod.requests.get(GPU, 0))
+    times = f"bound {at(pod.bound.at):.1f} s, {how} {stop:.1f} s"
     return Bar(
-        pod=names.pod(life),
-        uid=life.uid,
-        job=names.colour(life),
+        pod=names.pod(pod),
+        uid=pod.uid,
+        job=names.colour(pod),
         rows=[],
-        bound=at(life.bound.at),
+        bound=at(pod.bound.at),
         end=stop,
-        running=at(life.running.at) if life.running else None,
-        deleting=min(at(life.deleting.at), stop) if life.deleting else None,
-        says=one_line(f"{life.name} (priority {life.priority}, {gpus} GPU): {times}", 160),
+        running=at(pod.running.at) if pod.running else None,
+        deleting=min(at(pod.deleting.at), stop) if pod.deleting else None,
+        text=one_line(f"{pod.name} (priority {pod.priority}, {gpus} GPU): {times}", 160),
     )
 
 
-def _placed(bar: Bar, rows: list[int], over: bool) -> Bar:
-    return Bar(bar.pod, bar.uid, bar.job, rows, bar.bound, bar.end, bar.running, bar.deleting, over, bar.says)
+def _placed(bar: Bar, rows: list[int], overcommitted: bool) -> Bar:
+    return msgspec.structs.replace(bar, rows=rows, overcommitted=overcommitted)
 
 
-def _gpus(node: Node) -> int:
+def gpus_of(node: Node) -> int:
+    """Allocatable GPUs of a node."""
     return amounts(node.status.allocatable).get(GPU, 0) // 1000
 
 
-def _marks(history: History, node: NodeLife) -> list[Mark]:
-    """What became of the node: taints, cordons, silence, its end."""
+def gpus_requested(pod: PodHistory) -> int:
+    """Whole GPUs: a part of one takes the whole."""
+    return ceil(pod.requests.get(GPU, 0) / 1000)
+
+
+def _marks(history: History, node: NodeHistory) -> list[Mark]:
+    """Changes of the node: taints, cordons, a lost heartbeat, its deletion."""
     marks: list[Mark] = []
     before = ""
     for moment, state in node.states:
-        says = _condition_of(state)
-        if says != before and (says or before) and moment.at >= history.began:
-            marks.append(Mark(round(moment.at - history.began, 3), says or "open again"))
-        before = says
+        text = _condition_of(state)
+        if text != before and (text or before) and moment.at >= history.began:
+            marks.append(Mark(round(moment.at - history.began, 3), text or "schedulable again"))
+        before = text
     if node.gone:
-        marks.append(Mark(round(node.gone.at - history.began, 3), "gone"))
+        marks.append(Mark(round(node.gone.at - history.began, 3), "deleted"))
     return marks[:_MOST_MARKS]
 
 
 def _condition_of(node: Node) -> str:
-    ours = ("node.kubernetes.io/not-ready", "muster.dev/")  # what is put there to begin with is no news
-    taints = [f"{taint.key}:{taint.effect}" for taint in node.spec.taints if not taint.key.startswith(ours)]
+    initial = ("node.kubernetes.io/not-ready", "muster.dev/")  # every new node carries them
+    taints = [f"{taint.key}:{taint.effect}" for taint in node.spec.taints if not taint.key.startswith(initial)]
     cordoned = ["cordoned"] if node.spec.unschedulable else []
-    silent = [f"Ready={one.status}" for one in node.status.conditions if one.type == "Ready" and one.status != "True"]
-    silent = silent if any(taint.key for taint in node.spec.taints) or silent == ["Ready=Unknown"] else []
-    return one_line(" ".join([*taints, *cordoned, *silent]), 120)
+    unready = [f"Ready={one.status}" for one in node.status.conditions if one.type == "Ready" and one.status != "True"]
+    unready = unready if any(taint.key for taint in node.spec.taints) or unready == ["Ready=Unknown"] else []
+    return one_line(" ".join([*taints, *cordoned, *unready]), 120)
+
+
+class Names:
+    """Names of the pods of one history, and the colour of each job."""
+
+    def __init__(self, history: History, pods: Sequence[PodHistory]) -> None:
+        self._aliases = {generated: alias for alias, generated in history.aliases.items()}
+        self.job_of = {pod.uid: job_of(history, pod) for pod in pods}
+        self.sizes = Counter(self.job_of.values())
+        self.colours = {job: number for number, job in enumerate(dict.fromkeys(self.job_of.values()))}
+
+    def colour(self, pod: PodHistory) -> int:
+        return self.colours[self.job_of[pod.uid]]
+
+    def pod(self, pod: PodHistory) -> str:
+        """A pod of job-x7k2p, which the scenario calls A, is A-worker-0 here; its tooltip has the full name."""
+        job = self.job_of[pod.uid]
+        suffix = pod.name.removeprefix(job) if job in self._aliases else ""
+        return one_line(f"{self._aliases[job]}{suffix}" if suffix else pod.name, LONGEST_NAME)
+
+    def job(self, job: str) -> str:
+        """As the scenario calls it, followed by its generated name."""
+        return one_line(f"{self._aliases[job]} ({job})" if job in self._aliases else job, LONGEST_NAME)
+
+
+def job_of(history: History, pod: PodHistory) -> str:
+    """The gang or the job that a pod belongs to, or the pod itself."""
+    labels = pod.latest.metadata.labels
+    return history.group_of(pod) or next((labels[key] for key in _JOBS if labels.get(key)), pod.name)

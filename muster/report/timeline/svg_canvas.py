@@ -1,8 +1,7 @@
-"""A sheet to draw an SVG on: escaped text, few digits, colours that change with the reader's light or dark screen.
+"""Canvas for SVG: escaped text, few digits, colours that follow the reader's light or dark colour scheme.
 
-No script, no link, no foreign font: the picture is evidence, and opens anywhere as one file. Colours are classes,
-because only a style sheet can ask for the reader's colour scheme; the background is painted, because a report may have
-a scheme of its own.
+No script, no link, no web font: the picture is evidence and opens anywhere as one file. Colours are classes, because
+only a style sheet can query the colour scheme; the background is painted, because a report may have its own scheme.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from muster.report.plain_text import one_line
+from muster.report.sanitize import one_line
 
 WIDTH = 1000
 FONT_SIZE = 11
@@ -25,8 +24,8 @@ _STYLE = """
 text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--ink)}
 svg{--paper:#fff;--ink:#1c2128;--soft:#626c76;--rule:#d9dee3;--band:#f4f6f8;--red:#c9212e;--green:#1a7f37;--heat:#d1560b}
 .paper{fill:var(--paper)}.band{fill:var(--band)}.rule{stroke:var(--rule)}.soft,.soft text{fill:var(--soft)}
-.bold{font-weight:600}.wait{stroke:var(--soft);stroke-width:1.5}
-.held{stroke:var(--ink);stroke-width:2;stroke-dasharray:4 3}
+.bold{font-weight:600}.pending{stroke:var(--soft);stroke-width:1.5}
+.nominated{stroke:var(--ink);stroke-width:2;stroke-dasharray:4 3}
 .bracket{fill:none;stroke:var(--ink);stroke-width:1.5}.arrow{fill:none;stroke:var(--red);stroke-width:1.5}
 .head{fill:var(--red)}.over{fill:none;stroke:var(--red);stroke-width:2}
 .yes{stroke:var(--green)}.no{stroke:var(--red)}.yes-dot{fill:var(--green)}.no-dot{fill:var(--red)}
@@ -40,90 +39,90 @@ _DARK_ROOT = (
 )
 
 
-class Paper:
-    """Shapes in the order in which they are drawn, all words above them; `tooltips=False` saves a third of the size."""
+class Canvas:
+    """Shapes in the order in which they are drawn, all text above them; `tooltips=False` saves a third of the size."""
 
     def __init__(self, *, tooltips: bool = True) -> None:
         self._parts: list[str] = []
-        self._words: list[str] = []
+        self._texts: list[str] = []
         self._tooltips = tooltips
 
     def box(
-        self, kind: str, left: float, top: float, width: float, height: float, says: str = "", round_: int = 0
+        self, kind: str, left: float, top: float, width: float, height: float, tooltip: str = "", round_: int = 0
     ) -> None:
         corner = f' rx="{round_}"' if round_ else ""
-        place = f'x="{short(left)}" y="{short(top)}" width="{short(max(width, 0.5))}" height="{short(height)}"'
-        self._shape("rect", f'class="{kind}" {place}{corner}', says)
+        place = f'x="{rounded(left)}" y="{rounded(top)}" width="{rounded(max(width, 0.5))}" height="{rounded(height)}"'
+        self._shape("rect", f'class="{kind}" {place}{corner}', tooltip)
 
-    def path(self, kind: str, drawn: str, says: str = "", more: str = "") -> None:
-        self._shape("path", f'class="{kind}" d="{drawn}"{more}', says)
+    def path(self, kind: str, drawn: str, tooltip: str = "", more: str = "") -> None:
+        self._shape("path", f'class="{kind}" d="{drawn}"{more}', tooltip)
 
-    def line(self, kind: str, left: float, top: float, right: float, bottom: float, says: str = "") -> None:
-        self.path(kind, f"M{short(left)} {short(top)}L{short(right)} {short(bottom)}", says)
+    def line(self, kind: str, left: float, top: float, right: float, bottom: float, tooltip: str = "") -> None:
+        self.path(kind, f"M{rounded(left)} {rounded(top)}L{rounded(right)} {rounded(bottom)}", tooltip)
 
-    def text(self, left: float, top: float, words: str, kind: str = "", anchor: str = "") -> None:
+    def text(self, left: float, top: float, text: str, kind: str = "", anchor: str = "") -> None:
         extra = (f' class="{kind}"' if kind else "") + (f' text-anchor="{anchor}"' if anchor else "")
-        self._words.append(f'<text x="{short(left)}" y="{short(top)}"{extra}>{safe(words)}</text>')
+        self._texts.append(f'<text x="{rounded(left)}" y="{rounded(top)}"{extra}>{escaped(text)}</text>')
 
     def circle(self, kind: str, left: float, top: float, radius: float) -> None:
-        self._parts.append(f'<circle class="{kind}" cx="{short(left)}" cy="{short(top)}" r="{short(radius)}"/>')
+        self._parts.append(f'<circle class="{kind}" cx="{rounded(left)}" cy="{rounded(top)}" r="{rounded(radius)}"/>')
 
     def finish(self, height: float, label: str) -> str:
         """The whole document."""
         tall = int(height) + 1
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {tall}" width="{WIDTH}" height="{tall}" '
-            f'role="img" aria-label="{safe(label)}"><style>{_style()}</style><defs>'
+            f'role="img" aria-label="{escaped(label)}"><style>{_style()}</style><defs>'
             '<pattern id="grace" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
             '<path class="hatch" d="M0 0V6" stroke-width="2.5"/></pattern>'
             '<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
             '<path class="head" d="M0 0L8 4L0 8z"/></marker></defs>'
-            f'<rect class="paper" width="{WIDTH}" height="{tall}"/>{"".join(self._parts + self._words)}</svg>\n'
+            f'<rect class="paper" width="{WIDTH}" height="{tall}"/>{"".join(self._parts + self._texts)}</svg>\n'
         )
 
-    def _shape(self, name: str, attributes: str, says: str) -> None:
-        if says and self._tooltips:
-            self._parts.append(f"<{name} {attributes}><title>{safe(says)}</title></{name}>")
+    def _shape(self, name: str, attributes: str, tooltip: str) -> None:
+        if tooltip and self._tooltips:
+            self._parts.append(f"<{name} {attributes}><title>{escaped(tooltip)}</title></{name}>")
         else:
             self._parts.append(f"<{name} {attributes}/>")
 
 
-def short(number: float) -> str:
-    """One digit after the point: nobody sees a twentieth of a pixel."""
+def rounded(number: float) -> str:
+    """One digit after the point: a twentieth of a pixel is invisible."""
     return f"{number:.1f}".removesuffix(".0")
 
 
-def safe(words: str) -> str:
-    """Text that stays text, whatever it holds."""
-    return escape(one_line(words, 400), {'"': "&quot;"})
+def escaped(text: str) -> str:
+    """Escaped and on one line."""
+    return escape(one_line(text, 400), {'"': "&quot;"})
 
 
-def fitting(words: str, width: float) -> str:
-    """As much as fits into so many pixels, nothing where that says nothing any more."""
+def cut_end(text: str, width: float) -> str:
+    """As much as fits into so many pixels, nothing where that would be unreadable."""
     letters = int((width - 6) / LETTER)
-    if len(words) <= letters:
-        return words
-    return f"{words[: letters - 1]}…" if letters >= _FEWEST_LETTERS else ""
+    if len(text) <= letters:
+        return text
+    return f"{text[: letters - 1]}…" if letters >= _FEWEST_LETTERS else ""
 
 
-def width_of(words: str) -> float:
+def width_of(text: str) -> float:
     """About how many pixels a text takes."""
-    return LETTER * len(words)
+    return LETTER * len(text)
 
 
-def between(words: str, width: float) -> str:
+def cut_middle(text: str, width: float) -> str:
     """The same for names, which differ at their ends: what is left out is their middle."""
     letters = int(width / LETTER)
-    if len(words) <= letters:
-        return words
-    return f"{words[: letters // 2 - 1]}…{words[-(letters - letters // 2) :]}"
+    if len(text) <= letters:
+        return text
+    return f"{text[: letters // 2 - 1]}…{text[-(letters - letters // 2) :]}"
 
 
-def naming(name: str, width: float) -> str:
+def bar_label(name: str, width: float) -> str:
     """A name on a bar: whole, without its middle, its end, or nothing."""
     letters = int((width - 6) / LETTER)
     if len(name) <= letters or letters >= 2 * _FEWEST_LETTERS:
-        return between(name, LETTER * letters)
+        return cut_middle(name, LETTER * letters)
     return f"…{name[1 - letters :]}" if letters >= _FEWEST_LETTERS else ""
 
 

@@ -1,15 +1,15 @@
-"""The timeline for a terminal: a line per row, a letter per moment. Small on purpose, the picture has the rest."""
+"""The timeline for a terminal: a line per row, a character per moment. Small on purpose: the SVG has the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
 
-from muster.report.heat import SHADES
-from muster.report.timeline import Bar, Crowd, Gang, Lane, Timeline, Wait
+from muster.report.timeline.timeline import SHADES, Bar, Gang, Heatmap, Lane, PendingPod, Timeline
 
 _LABEL = 20  # letters left of the rows
-_BOUND, _RUNS, _LEAVES, _WAITS, _HELD = "░", "█", "▒", "·", "┄"
+_BOUND, _RUNNING, _TERMINATING, _PENDING, _NOMINATED = "░", "█", "▒", "·", "┄"
+_LEGEND = f"{_BOUND} bound {_RUNNING} running {_TERMINATING} terminating {_PENDING} pending {_NOMINATED} nominated"
 _FILL = " ▁▂▃▄▅▆▇█"
 _MOST_LINES = 24
 _MOST_BANDS = 8
@@ -19,26 +19,25 @@ _MOST_ARROWS = 6
 def write(timeline: Timeline, width: int = 100) -> str:
     """At most about two dozen lines of at most `width` letters."""
     columns = max(20, width - _LABEL)
-    body = _crowd(timeline.crowd, columns) if timeline.crowd else _rows(timeline, columns)
+    body = _heatmap(timeline.heatmap, columns) if timeline.heatmap else _rows(timeline, columns)
     if len(body) > _MOST_LINES:
-        body = [*body[: _MOST_LINES - 1], f"… and {len(body) - _MOST_LINES + 1} more rows, see the picture"]
+        body = [*body[: _MOST_LINES - 1], f"… and {len(body) - _MOST_LINES + 1} more rows, see the SVG"]
     lines = [_axis(timeline.seconds, columns), *body, *_preempted(timeline, width)]
-    for number, sentence in enumerate(timeline.sentences, 1):
-        held = "held" if sentence.status == "passed" else sentence.status
-        lines.append(_short(f"{f'{number} {held}':{_LABEL}}{sentence.at:5.1f} s  {sentence.text}", width))
-    if not timeline.crowd:
-        lines.append(f"{'':{_LABEL}}{_BOUND} bound {_RUNS} runs {_LEAVES} leaves {_WAITS} waits {_HELD} a node is held")
+    for number, step in enumerate(timeline.steps, 1):
+        lines.append(_short(f"{f'{number} {step.status}':{_LABEL}}{step.at:5.1f} s  {step.text}", width))
+    if not timeline.heatmap:
+        lines.append(f"{'':{_LABEL}}{_LEGEND}")
     return "\n".join(lines)
 
 
 def _preempted(timeline: Timeline, width: int) -> list[str]:
-    """What arrows are in a picture."""
+    """The arrows of the SVG as lines."""
     names = {bar.uid: bar.pod for lane in timeline.lanes for bar in lane.bars}
-    names |= {wait.uid: wait.pod for wait in timeline.waits}
+    names |= {pod.uid: pod.pod for pod in timeline.pending}
     pairs = [(one.at, names.get(one.victim, "a pod"), names.get(one.preemptor, "?")) for one in timeline.arrows]
-    told = [f"{'preempted':{_LABEL}}{at:5.1f} s  {victim} for {preemptor}" for at, victim, preemptor in pairs]
-    shown = [_short(line, width) for line in told[:_MOST_ARROWS]]
-    return shown + ([f"… and {len(told) - len(shown)} more were preempted"] if len(told) > len(shown) else [])
+    lines = [f"{'preempted':{_LABEL}}{at:5.1f} s  {victim} for {preemptor}" for at, victim, preemptor in pairs]
+    shown = [_short(line, width) for line in lines[:_MOST_ARROWS]]
+    return shown + ([f"… and {len(lines) - len(shown)} more were preempted"] if len(lines) > len(shown) else [])
 
 
 def _axis(seconds: float, columns: int) -> str:
@@ -50,29 +49,29 @@ def _rows(timeline: Timeline, columns: int) -> list[str]:
     def column(at: float) -> int:
         return min(columns, round(columns * at / timeline.seconds))
 
-    rows = [_wait(wait, columns, column) for wait in timeline.waits]
+    rows = [_pending(pod, columns, column) for pod in timeline.pending]
     rows += [_gang(gang, columns, column) for gang in timeline.gangs]
     for lane in timeline.lanes:
         rows += _lane(lane, columns, timeline.seconds)
     return rows
 
 
-def _wait(wait: Wait, columns: int, column: Callable[[float], int]) -> str:
+def _pending(pod: PendingPod, columns: int, column: Callable[[float], int]) -> str:
     cells = [" "] * columns
-    start, end = column(wait.start), column(wait.end)
-    cells[start:end] = _WAITS * (end - start)
-    for since, until, _ in wait.nominated:
-        cells[column(since) : column(until)] = _HELD * (column(until) - column(since))
-    return f"{_name(wait.pod):{_LABEL}}{''.join(cells)}".rstrip()
+    start, end = column(pod.start), column(pod.end)
+    cells[start:end] = _PENDING * (end - start)
+    for since, until, _ in pod.nominated:
+        cells[column(since) : column(until)] = _NOMINATED * (column(until) - column(since))
+    return f"{_name(pod.pod):{_LABEL}}{''.join(cells)}".rstrip()
 
 
 def _gang(gang: Gang, columns: int, column: Callable[[float], int]) -> str:
-    """Waits until its first pod is bound, then a bracket, doubled from the moment at which all are."""
+    """Pending until its first pod is bound, then a bracket, doubled from the moment at which all are."""
     cells = [" "] * (columns + 1)
     start, end = column(gang.start), column(gang.end)
     bound = end if gang.bound is None else column(gang.bound)
     whole = end if gang.whole is None else column(gang.whole)
-    cells[start:bound] = _WAITS * (bound - start)
+    cells[start:bound] = _PENDING * (bound - start)
     if bound < end:
         cells[bound:end] = "─" * (whole - bound) + "═" * (end - whole)
         cells[bound], cells[end - 1] = "[", "]"
@@ -85,7 +84,7 @@ def _lane(lane: Lane, columns: int, seconds: float) -> list[str]:
         drawn = _bar(bar, columns, seconds)
         start = min(columns - 1, round(columns * bar.bound / seconds))
         for number, row in enumerate(bar.rows):
-            named = _named(drawn, bar.pod) if number == 0 else drawn
+            named = _with_name(drawn, bar.pod) if number == 0 else drawn
             rows[row][start : start + len(named)] = named[: columns - start]
     label = _name(lane.node, _LABEL - 5)
     return [
@@ -103,26 +102,26 @@ def _bar(bar: Bar, columns: int, seconds: float) -> list[str]:
     scale = columns / seconds
     start, end = round(bar.bound * scale), max(round(bar.end * scale), round(bar.bound * scale) + 1)
     running = end if bar.running is None else round(bar.running * scale)
-    leaving = end if bar.deleting is None else round(bar.deleting * scale)
-    return [_LEAVES if at >= leaving else _RUNS if at >= running else _BOUND for at in range(start, end)]
+    terminating = end if bar.deleting is None else round(bar.deleting * scale)
+    return [_TERMINATING if at >= terminating else _RUNNING if at >= running else _BOUND for at in range(start, end)]
 
 
-def _named(drawn: list[str], name: str) -> list[str]:
+def _with_name(drawn: list[str], name: str) -> list[str]:
     """The name inside the bar, where the bar stays visible on both sides."""
-    room = len(drawn) - 4
-    shown = name if len(name) <= room else _name(name, room) if room > 3 else ""
+    space = len(drawn) - 4
+    shown = name if len(name) <= space else _name(name, space) if space > 3 else ""
     return [*drawn[:1], *f" {shown} ", *drawn[len(shown) + 3 :]] if shown else drawn
 
 
-def _crowd(crowd: Crowd, columns: int) -> list[str]:
-    size = -(-len(crowd.fill) // _MOST_BANDS) or 1
-    rows = [_levels("waiting", crowd.waiting, columns)]
-    rows += [_levels("evicted", crowd.evicted, columns)] if any(crowd.evicted) else []
-    for first in range(0, len(crowd.fill), size):
-        band = crowd.fill[first : first + size]
+def _heatmap(heatmap: Heatmap, columns: int) -> list[str]:
+    size = -(-len(heatmap.fill) // _MOST_BANDS) or 1
+    rows = [_levels("pending", heatmap.pending, columns)]
+    rows += [_levels("evicted", heatmap.evicted, columns)] if any(heatmap.evicted) else []
+    for first in range(0, len(heatmap.fill), size):
+        band = heatmap.fill[first : first + size]
         means = [sum(max(0, shade) for shade in column) / len(band) for column in zip(*band, strict=True)]
         cells = [_FILL[min(SHADES, ceil(mean))] for mean in means]
-        rows.append(f"{_name(crowd.bands[first]):{_LABEL}}{''.join(_stretched(cells, columns))}".rstrip())
+        rows.append(f"{_name(heatmap.bands[first]):{_LABEL}}{''.join(_stretched(cells, columns))}".rstrip())
     return rows
 
 
@@ -137,7 +136,7 @@ def _stretched(cells: list[str], columns: int) -> list[str]:
 
 
 def _name(text: str, longest: int = _LABEL - 1) -> str:
-    """Names differ at their ends: what is left out is their middle."""
+    """Names differ at their ends: the middle is left out."""
     if len(text) <= longest:
         return text
     tail = longest // 2
@@ -145,5 +144,5 @@ def _name(text: str, longest: int = _LABEL - 1) -> str:
 
 
 def _short(text: str, longest: int) -> str:
-    """Cut where it would leave no blank after it."""
+    """One character shorter than the line, so that a blank follows."""
     return text if len(text) < longest else f"{text[: longest - 2]}…"

@@ -1,16 +1,18 @@
-"""What happened in a scenario as a picture in numbers: lanes, bars, waits, arrows, marks. Drawn elsewhere.
+"""Data of a timeline: lanes, bars, pending pods, arrows, marks. Drawing is in `svg` and `text`.
 
-Taken from the history alone, so that a picture can be made of any history, live or made up. All times are seconds since
-the scenario began; what was there before it begins at 0.
+Built from the history alone, so that any history can be drawn, recorded or constructed. All times are seconds since the
+scenario began; what existed before begins at 0. The names of the JSON fields are those of version 0.1.
 """
 
 from __future__ import annotations
 
 import msgspec
 
+SHADES = 8  # of a heat map: this one is full, one more is overcommitted
+
 
 class Bar(msgspec.Struct, frozen=True):
-    """A pod on a node, from bound to gone, in the rows of the lane that it holds."""
+    """A pod on a node, from bound to deleted, in the rows of the lane that it holds."""
 
     pod: str
     uid: str
@@ -19,9 +21,9 @@ class Bar(msgspec.Struct, frozen=True):
     bound: float
     end: float
     running: float | None = None
-    deleting: float | None = None  # from here on it is in its grace period
-    over: bool = False  # it came when there was no room for it
-    says: str = ""
+    deleting: float | None = None  # from here on it is terminating
+    overcommitted: bool = msgspec.field(default=False, name="over")  # it was bound when too few GPUs were free
+    text: str = msgspec.field(default="", name="says")
 
 
 class Lane(msgspec.Struct, frozen=True):
@@ -32,17 +34,17 @@ class Lane(msgspec.Struct, frozen=True):
     rows: int
     bars: list[Bar]
     marks: list[Mark] = []
-    free: int = 0  # GPUs of a large node that nobody ever held: the row after the last one held stands for them
+    free: int = 0  # GPUs of a large node that were never used: the row after the last used one stands for them
 
     def label(self, row: int) -> str:
-        """What a row is: one GPU, those that nobody held, or a slot."""
+        """What a row is: one GPU, all unused ones, or a slot."""
         if row < self.gpus:
             return f"GPU {row}"
         return f"GPU {row}–{row + self.free - 1}" if self.free and row == self.gpus else "slot"
 
 
-class Wait(msgspec.Struct, frozen=True):
-    """A pod that waits: from created to bound or gone, with the times at which a node was held for it."""
+class PendingPod(msgspec.Struct, frozen=True):
+    """A pending pod: from created to bound or deleted, with its nominated nodes."""
 
     pod: str
     uid: str
@@ -50,11 +52,11 @@ class Wait(msgspec.Struct, frozen=True):
     start: float
     end: float
     nominated: list[tuple[float, float, str]] = []
-    says: str = ""
+    text: str = msgspec.field(default="", name="says")
 
 
 class Gang(msgspec.Struct, frozen=True):
-    """Pods that belong together: when the first was bound, when all were, when the first of them let go."""
+    """A gang: when its first pod was bound, when all were, when the first of them terminated."""
 
     name: str
     job: int
@@ -67,14 +69,14 @@ class Gang(msgspec.Struct, frozen=True):
 
 
 class Queue(msgspec.Struct, frozen=True):
-    """A queue and what it said of itself."""
+    """A queue and the states that it reported."""
 
     name: str
     marks: list[Mark]
 
 
 class Arrow(msgspec.Struct, frozen=True):
-    """From a preemptor to its victim, by their uids; nobody stands for a preemptor that nobody has named."""
+    """From a preemptor to its victim, by their uids; the preemptor is empty where nothing names it."""
 
     preemptor: str
     victim: str
@@ -85,10 +87,10 @@ class Mark(msgspec.Struct, frozen=True):
     """Something that happened at a moment."""
 
     at: float
-    says: str
+    text: str = msgspec.field(name="says")
 
 
-class Sentence(msgspec.Struct, frozen=True):
+class StepOutcome(msgspec.Struct, frozen=True):
     """A step of the scenario, and when it was decided."""
 
     text: str
@@ -96,29 +98,29 @@ class Sentence(msgspec.Struct, frozen=True):
     status: str
 
 
-class Crowd(msgspec.Struct, frozen=True):
-    """Too many to be drawn one by one: how full bands of nodes were over time, in eighths."""
+class Heatmap(msgspec.Struct, frozen=True):
+    """Too many nodes to be drawn one by one: how full bands of nodes were over time, in eighths."""
 
     bands: list[str]
     step: float  # seconds per column
     fill: list[list[int]]  # by band and column; -1 where there was no node yet
-    waiting: list[int]
+    pending: list[int] = msgspec.field(name="waiting")
     evicted: list[int]
 
 
 class Timeline(msgspec.Struct, frozen=True):
-    """All of it."""
+    """Everything that is drawn of one scenario."""
 
     title: str
     seconds: float
     jobs: list[str]
     lanes: list[Lane] = []
-    waits: list[Wait] = []
+    pending: list[PendingPod] = msgspec.field(default_factory=list, name="waits")
     gangs: list[Gang] = []
     queues: list[Queue] = []
     arrows: list[Arrow] = []
-    sentences: list[Sentence] = []
-    crowd: Crowd | None = None
+    steps: list[StepOutcome] = msgspec.field(default_factory=list, name="sentences")
+    heatmap: Heatmap | None = msgspec.field(default=None, name="crowd")
     left_out: list[str] = []
 
 

@@ -1,8 +1,8 @@
-"""Kueue, which decides what starts and when, and kube-scheduler, which puts that on nodes.
+"""Kueue, which decides what starts and when, and kube-scheduler, which binds the admitted pods.
 
-Kueue comes with a web server for webhooks that cannot be switched off, and it does not start before its certificate is
-there. It may make its own (into a Secret that nothing mounts here); the files that its server reads are ours, and both
-stay inside the subject's directory and cluster: the other way wants a certificate below /etc.
+Kueue has a web server for webhooks that cannot be switched off, and does not start before its certificate exists. It
+may create its own (in a Secret that nothing mounts here); the files that its server reads are Muster's, and both stay
+inside the scheduler's directory and cluster: the other way needs a certificate below /etc.
 """
 
 from __future__ import annotations
@@ -14,103 +14,100 @@ import yaml
 
 from muster.cluster.api import Api
 from muster.cluster.local.certificates import Authority
-from muster.cluster.local.ports import Port
-from muster.cluster.local.readiness import Probe, wait_until
 from muster.processes import Process
-from muster.subject.definitions import define_all, read
-from muster.subject.dialect import Dialect
-from muster.subject.kube_scheduler import KubeScheduler
-from muster.subject.kueue_dialect import KueueDialect
-from muster.subject.kueue_objects import environment
-from muster.subject.subjects import Subject, Workplace
+from muster.processes.readiness import HealthCheck, Port, wait_until
+from muster.schedulers.base import ProcessContext, Scheduler
+from muster.schedulers.crds import install_crd_manifests, read_crds
+from muster.schedulers.dialect import Dialect
+from muster.schedulers.kube_scheduler import KubeScheduler
+from muster.schedulers.kueue.dialect import KueueDialect
+from muster.schedulers.kueue.objects import default_objects
 
 _QPS, _BURST = 2000, 4000
 _NAMESPACE, _SECRET = "kueue-system", "kueue-webhook-server-cert"
-_REQUEUING = 1.0  # seconds for which Kueue gathers what makes waiting work worth another try
+_REQUEUE_PERIOD = 1.0  # seconds for which Kueue collects events that make a pending workload worth another attempt
 _DOCUMENTATION = "https://kueue.sigs.k8s.io/docs/concepts/"
-_CLAIMS = {
-    "gangs": _DOCUMENTATION + "topology_aware_scheduling/",
-    "queues": _DOCUMENTATION + "cluster_queue/",
-}
-_TAINTS = {"taints": "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"}
-_PREEMPTION = {
-    "preemption": _DOCUMENTATION + "preemption/",
-    "job-preemption": _DOCUMENTATION + "preemption/",
-}
-_NEVER_ASKED = "https://127.0.0.1/convert"  # only the stored version of each kind is served
+_UNUSED_WEBHOOK = "https://127.0.0.1/convert"  # never called: only the stored version of each kind is served
 
 
-class Kueue(Subject):
-    """`default`: queues that never preempt, as they come, and pods outside of them are none of Kueue's business.
+class Kueue(Scheduler):
+    """`default`: queues never preempt, as Kueue creates them, and pods without a queue are left to kube-scheduler.
 
-    `preempt`: queues evict their less important work, and every pod is in one, as in a namespace with a default.
+    `preempt`: queues preempt their lower-priority workloads, and every pod is in a queue, as in a namespace
+    with a default.
     """
 
     name: ClassVar[str] = "kueue"
     configurations: ClassVar[tuple[str, ...]] = ("default", "preempt")
     assets: ClassVar[tuple[str, ...]] = ("kueue", "kueue-crds.yaml", "kube-scheduler")
+    dialect_class: ClassVar[type[Dialect]] = KueueDialect
+    dialect: KueueDialect
+    capabilities: ClassVar[Mapping[str, str]] = {
+        "gangs": _DOCUMENTATION + "topology_aware_scheduling/",
+        "queues": _DOCUMENTATION + "cluster_queue/",
+    }
+    capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "default": {"taints": "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"},
+        "preempt": {
+            "preemption": _DOCUMENTATION + "preemption/",
+            "job-preemption": _DOCUMENTATION + "preemption/",
+        },
+    }
 
-    def __init__(self, configuration: str, workplace: Workplace) -> None:
-        super().__init__(configuration, workplace)
-        self._placing = KubeScheduler("default", workplace)
-        self._dialect = KueueDialect(preempts=configuration == "preempt")
+    def __init__(self, configuration: str, context: ProcessContext) -> None:
+        super().__init__(configuration, context)
+        self._kube_scheduler = KubeScheduler("default", context)
+        # An admitted pod is then pending at kube-scheduler.
+        self.longest_backoff = _REQUEUE_PERIOD + self._kube_scheduler.longest_backoff
 
-    @classmethod
-    def claims(cls, configuration: str) -> Mapping[str, str]:
-        return {**_CLAIMS, **(_PREEMPTION if configuration == "preempt" else _TAINTS)}
-
-    @property
-    def dialect(self) -> Dialect:
-        return self._dialect
-
-    @property
-    def longest_backoff(self) -> float:
-        """What is admitted then waits for kube-scheduler."""
-        return _REQUEUING + self._placing.longest_backoff
+    def _make_dialect(self) -> KueueDialect:
+        return KueueDialect(preempts=self.configuration == "preempt")
 
     def settings(self) -> dict[str, str]:
         return {
-            **self._placing.settings(),
+            **self._kube_scheduler.settings(),
             "scheduler": self.title,
             "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
-            "placing": self._placing.title,
+            "placement": self._kube_scheduler.title,
         }
 
     def install(self, api: Api) -> None:
         api.ensure({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _NAMESPACE}})
         api.ensure({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": _SECRET, "namespace": _NAMESPACE}})
-        define_all(api, [_stored_version_only(one) for one in read(self.workplace.assets["kueue-crds.yaml"])])
-        for manifest in environment(preempts=self._dialect.preempts):
+        install_crd_manifests(
+            api, [_stored_version_only(crd) for crd in read_crds(self.context.assets["kueue-crds.yaml"])]
+        )
+        for manifest in default_objects(preempts=self.dialect.preempts):
             api.ensure(manifest)
-        # The first Kueue writes its trust into the definitions, which ends all watches of them: nobody watches yet.
+        # Kueue's first start writes its CA into the CRDs, which ends all watches of their kinds: none is open yet.
         self._start_kueue()
         self.stop()
 
     def start(self) -> None:
         kueue = self._start_kueue()
-        self._placing.start()
-        self.processes = [kueue, *self._placing.processes]
+        self._kube_scheduler.start()
+        self.processes = [kueue, *self._kube_scheduler.processes]
 
     def _start_kueue(self) -> Process:
         super().start()
         (kueue,) = self.processes
-        wait_until(lambda: Probe(self._ports[0].number).answers("/readyz"), kueue, [kueue])
+        wait_until(lambda: HealthCheck(self._ports[0].number).answers("/readyz"), kueue, [kueue])
         return kueue
 
     def _prepare(self) -> list[Process]:
-        directory = self.workplace.directory / self.name
+        directory = self.context.directory / self.name
         directory.mkdir(exist_ok=True)
         Authority(directory).server("tls")
         self._ports = [Port(), Port()]
         file = directory / "configuration.yaml"
         file.write_text(yaml.safe_dump(self._configuration(str(directory))))
         argv = [
-            str(self.workplace.assets[self.name]),
+            str(self.context.assets[self.name]),
             f"--config={file}",
-            f"--kubeconfig={self.workplace.admin}",
+            f"--kubeconfig={self.context.admin_kubeconfig}",
             "--feature-gates=VisibilityOnDemand=false",  # a second API server, on a port that cannot be chosen
         ]
-        return [Process(self.name, argv, directory=directory, log=self.workplace.directory / f"{self.name}.log")]
+        return [Process(self.name, argv, directory=directory, log=self.context.directory / f"{self.name}.log")]
 
     def _configuration(self, certificates: str) -> dict[str, Any]:
         health, webhooks = (port.number for port in self._ports)
@@ -129,9 +126,9 @@ class Kueue(Subject):
 
 
 def _stored_version_only(definition: dict[str, Any]) -> dict[str, Any]:
-    """So that nothing is ever converted. Kueue writes its trust into the webhook all the same: there has to be one."""
+    """Without other versions nothing is ever converted. Kueue writes its CA into the webhook, so there must be one."""
     spec = definition["spec"]
     spec["versions"] = [version for version in spec["versions"] if version["storage"]]
-    webhook = {"clientConfig": {"url": _NEVER_ASKED}, "conversionReviewVersions": ["v1"]}
+    webhook = {"clientConfig": {"url": _UNUSED_WEBHOOK}, "conversionReviewVersions": ["v1"]}
     spec["conversion"] = {"strategy": "Webhook", "webhook": webhook}
     return definition

@@ -1,0 +1,2 @@
+"""What is asked of a recording: questions about preemption, nomination, gangs, queues and jobs; the invariants; the
+failure report."""

@@ -1,1 +1,0 @@
-"""What happened: a recording of every change, the questions asked of it, and the invariants that hold throughout."""

@@ -1,0 +1,105 @@
+"""Watches other tenants' pods on an existing cluster: the run stops when one is preempted, possibly because of it.
+
+The run scope confines the run's pods to the run's nodes, so that no scheduler has a reason to preempt other pods for
+them. Should one do so all the same, the first time must be the last. Pods of other runs are watched by those runs. In
+the other direction, a bystander's pod (a DaemonSet that tolerates everything) may be bound to a node of the run: it
+uses capacity that the scenario does not know of, and the scenario is not staged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from muster import timeouts
+from muster.cluster.interface import Connection
+from muster.cluster.resources import POD
+from muster.cluster.run_scope import RUN_LABEL, RunScope
+from muster.errors import HarnessError, NotStaged
+from muster.recording.conventions import BY_SCHEDULER
+from muster.recording.history import History
+from muster.recording.objects import Pod
+from muster.recording.recorder import KindRecorder, Recorder
+from muster.recording.records import Record
+
+_ENDED = ("Succeeded", "Failed")  # phases
+
+
+class BystanderGuard(Recorder):
+    """`find_preemptors` returns the run's pods for which a pod of that priority may have been preempted."""
+
+    def __init__(self, connection: Connection, scope: RunScope, find_preemptors: Callable[[int], list[str]]) -> None:
+        super().__init__(connection.api, ())
+        self._scope = scope
+        self.kinds = {POD.kind: KindRecorder(connection.api, POD, self, selector=f"!{RUN_LABEL}")}
+        self._find_preemptors = find_preemptors
+        self._seen: set[str] = set()  # uids of pods that were terminating before the run, or have been checked
+        self._listed = False
+        self._on_run_nodes: dict[str, Pod] = {}  # by uid: pods that use capacity of the run's nodes
+        self.alarm = ""
+
+    def start(self) -> BystanderGuard:
+        super().start()
+        self._listed = True
+        return self
+
+    def check(self) -> None:
+        if self.alarm:
+            raise HarnessError(self.alarm)
+
+    def check_nodes(self, history: History) -> None:
+        """NotStaged if another tenant's pod uses capacity on a node of the scenario."""
+        with history.changed:
+            existing = [node for node in history.nodes.values() if node.gone is None]
+            nodes = {node.name for node in existing if not node.is_probe}
+        for pod in list(self._on_run_nodes.values()):
+            node = pod.spec.node_name.removesuffix(self._scope.suffix)
+            if node in nodes:
+                raise NotStaged(
+                    f"another tenant's pod, {pod.metadata.namespace}/{pod.metadata.name}, uses capacity of node {node}:"
+                    f" keep it off nodes with the taint {RUN_LABEL}"
+                )
+
+    def take(self, records: list[Record]) -> None:
+        for record in records:
+            pod = record.object
+            if isinstance(pod, Pod):
+                self._note_placement(pod, gone=record.change == "DELETED")
+            if isinstance(pod, Pod) and pod.metadata.deletion_timestamp and pod.metadata.uid not in self._seen:
+                self._seen.add(pod.metadata.uid)
+                if self._listed and not self.alarm:
+                    self.alarm = self._alarm_for(pod)
+
+    def _note_placement(self, pod: Pod, *, gone: bool) -> None:
+        if gone or pod.status.phase in _ENDED:
+            self._on_run_nodes.pop(pod.metadata.uid, None)
+        elif pod.spec.node_name.endswith(self._scope.suffix):
+            self._on_run_nodes[pod.metadata.uid] = pod
+
+    def _alarm_for(self, pod: Pod) -> str:
+        target = next((one for one in pod.status.conditions if one.type == "DisruptionTarget"), None)
+        if target is None or target.reason != BY_SCHEDULER:
+            return ""
+        preemptors = self._find_preemptors(pod.spec.priority)
+        if not preemptors:
+            return ""
+        return (
+            f"another tenant's pod, {pod.metadata.namespace}/{pod.metadata.name}, was preempted "
+            f"({target.message or target.reason}) while {', '.join(preemptors)} of this run was pending: the run may "
+            "be the cause, so it ends"
+        )
+
+
+def possible_preemptors_of(history: History, priority: int, *, reclaims: bool) -> list[str]:
+    """Pods of the run for which a pod of that priority may just have been preempted.
+
+    `reclaims`: the scheduler also preempts for a queue, whatever the priority.
+    """
+    with history.changed:
+        return [
+            pod.name
+            for pod in history.pods
+            if (pod.priority > priority or reclaims)
+            and pod.gone is None
+            and (pod.bound is None or time.monotonic() - pod.bound.at < timeouts.RECENTLY_BOUND)
+        ]

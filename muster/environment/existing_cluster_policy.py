@@ -1,0 +1,88 @@
+"""What a run on an existing cluster does differently: it stays in its scope, watches bystanders and checks more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from muster import assets
+from muster.cluster.api import Api
+from muster.cluster.existing import ExistingCluster
+from muster.cluster.existing.preflight import is_served
+from muster.cluster.existing.rbac import served_groups
+from muster.cluster.interface import Connection
+from muster.cluster.kubeconfig import default_kubeconfig
+from muster.cluster.resources import Resource
+from muster.environment.bystander_guard import BystanderGuard
+from muster.environment.in_cluster_scheduler import brought_scheduler_name, check_existing_cluster_choices, scheduler_on
+from muster.errors import HarnessError, NotStaged
+from muster.recording.history import History
+from muster.run_options import RunOptions
+from muster.schedulers import Scheduler, choose, existing_cluster_objects
+
+
+class ExistingClusterPolicy:
+    """One per environment; `guard` watches other tenants' pods while the run is there."""
+
+    def __init__(self, options: RunOptions, print_line: Callable[[str], None]) -> None:
+        check_existing_cluster_choices(options.scheduler, options.operator, options.client)
+        self._options, self._print_line = options, print_line
+        self._connection = Connection(options.kubeconfig or default_kubeconfig(options.context), options.context)
+        self.guard: BystanderGuard | None = None
+        self.left: list[str] = []  # objects of the run that could not be deleted
+
+    @property
+    def description(self) -> str:
+        return f"context {self._connection.context or 'current'} (run {self._options.run_id})"
+
+    @property
+    def alarm(self) -> str:
+        """Why the whole run must end; empty if it need not."""
+        return self.guard.alarm if self.guard else ""
+
+    def new_cluster(self) -> ExistingCluster:
+        """Not started yet."""
+        brought = brought_scheduler_name(self._options.scheduler)
+        return ExistingCluster(
+            self._connection,
+            run=self._options.run_id,
+            scheduler=brought,
+            objects=existing_cluster_objects(),
+            print_line=self._print_line,
+        )
+
+    def new_scheduler(self, cluster: ExistingCluster) -> Scheduler:
+        """The scheduler under test: it runs there already, or Muster starts it beside the cluster."""
+        scheduler_class, _ = choose(self._options.scheduler)
+        needed = scheduler_class.assets if brought_scheduler_name(self._options.scheduler) else ()
+        return scheduler_on(cluster, self._options.scheduler, assets.ensure(needed, print_line=self._print_line))
+
+    def watch_bystanders(self, cluster: ExistingCluster, find_preemptors: Callable[[int], list[str]]) -> None:
+        self.guard = BystanderGuard(self._connection, cluster.scope, find_preemptors).start()
+
+    def check(self) -> None:
+        if self.guard is not None:
+            self.guard.check()
+
+    def check_nodes(self, history: History) -> None:
+        """NotStaged if another tenant's pod uses capacity on a node of the scenario."""
+        if self.guard is not None:
+            self.guard.check_nodes(history)
+
+    def stop(self) -> None:
+        if self.guard is not None:
+            self.guard.stop()
+
+
+def require_kinds(api: Api, kinds: Iterable[Resource]) -> None:
+    """NotStaged unless the cluster serves these kinds."""
+    groups = served_groups(api)
+    if missing := [kind.plural for kind in kinds if not is_served(api, kind, groups)]:
+        raise NotStaged(f"the cluster does not serve {', '.join(missing)}")
+
+
+def no_scheduler_error(scheduler: Scheduler, error: HarnessError) -> HarnessError:
+    """The error for a scheduler that did not bind the first probe pod."""
+    return HarnessError(
+        f"no scheduler binds pods with schedulerName {scheduler.dialect.scheduler_name!r} there ({error}): is"
+        f" {scheduler.name} running, and is that its name?"
+    )

@@ -1,0 +1,38 @@
+"""How a scheduler reports evictions and unschedulable gangs: Kubernetes' own way by default, others from a dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from muster.recording.objects import Condition
+
+BY_SCHEDULER = "PreemptionByScheduler"  # the reason of DisruptionTarget that every scheduler should use
+
+
+def preempted_by_scheduler(condition: Condition) -> bool:
+    """The condition on a victim says that a scheduler preempted it."""
+    return condition.reason == BY_SCHEDULER
+
+
+def group_unschedulable(condition: Mapping[str, Any]) -> bool:
+    """A condition of a PodGroup says that the gang cannot be scheduled: `Unschedulable=True` or `…Scheduled=False`."""
+    kind, status = condition.get("type", ""), condition.get("status")
+    if kind == "Unschedulable":
+        return bool(status == "True")
+    return bool(kind.endswith("Scheduled") and status == "False")
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What a history must know about the scheduler to recognise its victims and its gangs."""
+
+    disruption_conditions: tuple[str, ...] = ("DisruptionTarget",)  # pod conditions that mark a victim, strongest first
+    is_preemption: Callable[[Condition], bool] = preempted_by_scheduler
+    group_kinds: tuple[str, ...] = ("PodGroup",)  # kinds of the objects that make pods a gang
+    group_name_keys: tuple[str, ...] = ()  # labels and annotations of a pod that name its group
+    is_group_unschedulable: Callable[[Mapping[str, Any]], bool] = group_unschedulable
+
+
+KUBERNETES = Conventions()

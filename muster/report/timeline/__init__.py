@@ -1,0 +1,1 @@
+"""Timeline of a scenario: built from its history, drawn as SVG and as text."""

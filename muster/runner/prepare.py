@@ -1,0 +1,125 @@
+"""Before a run: select the behaviours, check the cluster, have the binaries. Nothing is started or created here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muster.command_line import print_progress
+from muster.errors import HarnessError, UsageError
+from muster.run_options import RunOptions
+from muster.suite.behaviours import Behaviour
+from muster.suite.paths import suite_root
+
+if TYPE_CHECKING:
+    from muster.schedulers import Scheduler
+
+# The binaries that a cluster needs; any other needs those of a control plane.
+CLUSTER_BINARIES: dict[str, tuple[str, ...]] = {
+    "kubeconfig": ("kwok",),
+    "kind": ("kind", "kwok"),
+    "k3s": ("kwok",),
+    "container": (),
+}
+
+
+def select_behaviours(options: RunOptions) -> Sequence[Behaviour]:
+    """What --only, -k and -m select; a UsageError where a name is unknown or nothing is left."""
+    from muster import schedulers
+    from muster.arena.clients import choose_client
+    from muster.operators import choose_operator
+    from muster.suite.behaviours import read_features
+    from muster.suite.lint import lint
+    from muster.suite.selection import inapplicable, select
+
+    chosen, configuration = schedulers.choose(options.scheduler)
+    choose_operator(options.operator)
+    choose_client(options.client)
+    catalogue = read_features(suite_root() / "features")
+    if problems := lint(catalogue, claims=chosen.claims(configuration)):
+        raise HarnessError("\n  ".join(["the features have mistakes:", *map(str, problems)]))
+    behaviours = select(catalogue.behaviours, only=options.only, tags=options.tags, keyword=options.keyword)
+    if not options.only:  # a walk-through for another operator or client says nothing about this run
+        everything = catalogue.behaviours
+        behaviours = [one for one in behaviours if not inapplicable(one, everything, options.operator, options.client)]
+    if not behaviours:
+        raise UsageError("no behaviour fits --only, -k and -m together; muster run --list shows all")
+    return behaviours
+
+
+def check_cluster(options: RunOptions, behaviours: Sequence[Behaviour]) -> RunOptions:
+    """The options with absolute paths, because pytest runs in another directory, once the cluster can be used."""
+    from muster import schedulers
+
+    options = options.replace(scheduler=schedulers.full_name(options.scheduler))
+    if options.on_existing_cluster:
+        return _check_existing(options, behaviours)
+    if options.cluster == "kind":
+        return _check_kind(options)
+    if options.cluster in ("container", "k3s"):
+        _check_engine(options.cluster)
+    return options
+
+
+def _check_engine(cluster: str) -> None:
+    """An engine that answers and, where it cannot be pulled, the image."""
+    from muster.cluster import container, docker_engine
+
+    if cluster == "container":
+        container.engine_with_image()
+    else:
+        docker_engine.connect(reaper=True)
+
+
+def _check_kind(options: RunOptions) -> RunOptions:
+    """An engine that answers and an image that is there."""
+    from muster.cluster.kind.docker_cli import Engine
+    from muster.cluster.kind.kind_cli import STOCK_IMAGE
+
+    if options.kind_image.endswith(".tar"):
+        options = options.replace(kind_image=str(Path(options.kind_image).absolute()))
+    Engine(print_progress).ensure_image(options.kind_image or STOCK_IMAGE)
+    return options
+
+
+def _check_existing(options: RunOptions, behaviours: Sequence[Behaviour]) -> RunOptions:
+    """Inspect the cluster before anything is created there, and choose the id of the run."""
+    from muster.cluster.existing.preflight import inspect
+    from muster.cluster.kubeconfig import check_kubeconfig, default_kubeconfig
+    from muster.cluster.run_scope import new_run_id, open_api
+    from muster.environment.in_cluster_scheduler import check_existing_cluster_choices, optional_kinds, required_kinds
+
+    check_kubeconfig(options.kubeconfig, options.context)
+    check_existing_cluster_choices(options.scheduler, options.operator, options.client)
+    file = (options.kubeconfig or default_kubeconfig(options.context)).absolute()
+    capabilities = {capability for behaviour in behaviours for capability in behaviour.capabilities}
+    kinds = required_kinds(options.scheduler, capabilities), optional_kinds(options.scheduler, capabilities)
+    findings = inspect(open_api(file, options.context), *kinds)
+    for warning in findings.warnings:
+        print_progress(f"warning: {warning}")
+    findings.raise_first_problem()
+    return options.replace(kubeconfig=file, run_id=new_run_id())
+
+
+def binaries(cluster: str, scheduler: type[Scheduler]) -> tuple[str, ...]:
+    """Of the cluster and of the scheduler; on an existing cluster the scheduler is there already."""
+    from muster.assets import CONTROL_PLANE
+
+    needed = CLUSTER_BINARIES.get(cluster, CONTROL_PLANE)
+    return needed if cluster == "kubeconfig" else (*needed, *scheduler.assets)
+
+
+def ensure_binaries(options: RunOptions) -> None:
+    """Before the workers start, so that no binary is built twice and the progress is seen."""
+    if not any((suite_root() / "fixtures").glob("*.py")):  # a suite without fixtures starts no cluster
+        return
+    from muster import schedulers
+    from muster.arena.clients import choose_client
+    from muster.assets import ensure
+    from muster.operators import choose_operator
+
+    scheduler, _ = schedulers.choose(options.scheduler)
+    operator, client = choose_operator(options.operator), choose_client(options.client)
+    beside = (*operator.assets, *client.assets)
+    ensure(list(dict.fromkeys((*binaries(options.cluster, scheduler), *beside))), print_line=print_progress)
