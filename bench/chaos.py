@@ -1,11 +1,11 @@
-"""The long versions of the tests under fire.
+"""The long versions of the chaos tests.
 
-python -m bench.chaos kills [N] [SEED]     N kills (default 200; about 4 s each), a fresh scene after every 8
-python -m bench.chaos errors [SEED]        the whole suite on a bad connection (about 10 minutes)
-python -m bench.chaos crowd [N]            one gang of N pods (default 5000), and a canary beside it
+python -m bench.chaos kills [N] [SEED]     N kills (default 200; about 4 s each), a new scenario after every 8
+python -m bench.chaos errors [SEED]        the whole suite with an unreliable connection (about 10 minutes)
+python -m bench.chaos large-gang [N]       one gang of N pods (default 5000), with probe pods beside it
 
-Each prints its seed: give it again to see the same choices again. Ends with 1 when something was wrong, and with 2 when
-the harness had trouble, so that not everything was judged.
+Each prints its seed, which reproduces the choices. Exits with 1 when a check failed, and with 2 when the harness failed
+and not everything was checked.
 """
 
 from __future__ import annotations
@@ -18,86 +18,86 @@ import tempfile
 import time
 from pathlib import Path
 
-from muster.errors import BehaviourViolated, HarnessError
-from muster.stage.stage import Stage
-from tests.chaos.crowd import start_a_crowd
-from tests.chaos.faults import counted
-from tests.chaos.killer import Killer
+from muster.environment.environment import Environment
+from muster.errors import ConformanceFailure, HarnessError
+from muster.run_options import RunOptions
+from tests.chaos.api_faults import fault_counts
+from tests.chaos.kills import KillLoop
+from tests.chaos.large_gang import run_large_gang
 
-_KILLS_IN_A_SCENE = 8  # judging costs time that grows with the square of what has happened
+_KILLS_PER_SCENARIO = 8  # the time of a check grows with the square of the history
 
 
 def kills(number: int, seed: int) -> int:
-    wrong = unjudged = 0
-    stage = Stage("reference")
-    stage.start()
+    failed = aborted = 0
+    environment = Environment(RunOptions())
+    environment.start()
     try:
-        for first in range(0, number, _KILLS_IN_A_SCENE):
-            its_seed = seed + first // _KILLS_IN_A_SCENE
+        for first in range(0, number, _KILLS_PER_SCENARIO):
+            scenario_seed = seed + first // _KILLS_PER_SCENARIO
             began = time.monotonic()
             try:
-                Killer(stage, its_seed, say).run(min(_KILLS_IN_A_SCENE, number - first))
-            except (AssertionError, BehaviourViolated) as trouble:
-                wrong += 1
-                say(f"seed {its_seed} WRONG: {trouble}")
-                begin_anew(stage, its_seed)
-            except HarnessError as trouble:
-                unjudged += 1
-                say(f"seed {its_seed} was not judged to its end: {trouble}")
-                begin_anew(stage, its_seed)
-            done, took = first + _KILLS_IN_A_SCENE, time.monotonic() - began
-            say(f"seed {its_seed}: {done} kills, {took:.0f} s, {wrong} scenes wrong, {unjudged} not judged")
+                KillLoop(environment, scenario_seed, log).run(min(_KILLS_PER_SCENARIO, number - first))
+            except (AssertionError, ConformanceFailure) as error:
+                failed += 1
+                log(f"seed {scenario_seed} FAILED: {error}")
+                restart(environment, scenario_seed)
+            except HarnessError as error:
+                aborted += 1
+                log(f"seed {scenario_seed} aborted: {error}")
+                restart(environment, scenario_seed)
+            done, took = first + _KILLS_PER_SCENARIO, time.monotonic() - began
+            log(f"seed {scenario_seed}: {done} kills, {took:.0f} s, {failed} failed, {aborted} aborted")
     finally:
-        stage.stop()
-    return 1 if wrong else 2 if unjudged else 0
+        environment.stop()
+    return 1 if failed else 2 if aborted else 0
 
 
-def begin_anew(stage: Stage, seed: int) -> None:
-    log = stage.subject.processes[0].log
+def restart(environment: Environment, seed: int) -> None:
     kept = Path(tempfile.gettempdir()) / f"muster-chaos-{seed}.log"
-    kept.write_bytes(log.read_bytes())
-    say(f"the scheduler's log: {kept}")
-    stage.stop()
-    stage.start()
+    kept.write_bytes(environment.scheduler.processes[0].log.read_bytes())
+    log(f"the scheduler's log: {kept}")
+    environment.stop()
+    environment.start()
 
 
 def errors(seed: int) -> int:
     with tempfile.TemporaryDirectory() as directory:
         ledger = Path(directory) / "ledger"
         command = [sys.executable, "-m", "muster", "run", "--scheduler", "reference", "--results", f"{directory}/all"]
-        environment = {**os.environ, "MUSTER_REFERENCE": f"tests.chaos.shaky {seed} {ledger}"}
+        environment = {**os.environ, "MUSTER_REFERENCE": f"tests.chaos.unreliable_connection {seed} {ledger}"}
         code = subprocess.run(command, env=environment, check=False).returncode
-        for fault, times in counted(ledger).most_common():
-            say(f"{times:>6}  {fault}")
+        for fault, times in fault_counts(ledger).most_common():
+            log(f"{times:>6}  {fault}")
     return code
 
 
-def crowd(number: int) -> int:
-    stage = Stage("reference")
-    stage.start()
+def large_gang(number: int) -> int:
+    environment = Environment(RunOptions())
+    environment.start()
     try:
-        start_a_crowd(stage, number, say)
+        run_large_gang(environment, number, log)
     finally:
-        stage.stop()
+        environment.stop()
     return 0
 
 
-def say(text: str) -> None:
+def log(text: str) -> None:
     print(text, flush=True)
 
 
-def main(words: list[str]) -> int:
-    what, *numbers = words or [""]
-    given = [int(number) for number in numbers]
-    if what == "crowd":
-        return crowd(*given or [5000])
-    if what not in ("kills", "errors"):
-        say(__doc__ or "")
+def main(arguments: list[str]) -> int:
+    command, *values = arguments or [""]
+    numbers = [int(number) for number in values]
+    if command == "large-gang":
+        return large_gang(*numbers or [5000])
+    if command not in ("kills", "errors"):
+        log(__doc__ or "")
         return 64
-    number = given.pop(0) if what == "kills" and given else 200
-    seed = given.pop(0) if given else secrets.randbelow(10**6)
-    say(f"seed {seed}")
-    return kills(number, seed) if what == "kills" else errors(seed)
+    number = numbers.pop(0) if command == "kills" and numbers else 200
+    seed = numbers.pop(0) if numbers else secrets.randbelow(10**6)
+    log(f"seed {seed}")
+    return kills(number, seed) if command == "kills" else errors(seed)
 
 
 if __name__ == "__main__":

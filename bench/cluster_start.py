@@ -1,6 +1,6 @@
 """Start and stop the local cluster N times and look for anything that stayed: process, port, file, descriptor, lock.
 
-python bench/plane_cycles.py [N]     (default 100; about 4 s each)
+python bench/cluster_start.py [N]     (default 100; about 4 s each)
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.figures import resident, spread
+from bench.statistics import resident_set_mib, spread
 from muster.cluster.local import LocalCluster
-from muster.processes import Janitor
+from muster.processes import Reaper
 
 
 def main(cycles: int) -> int:
-    room = Path(tempfile.mkdtemp(prefix="plane-cycles-"))
-    tempfile.tempdir = str(room)
+    directory = Path(tempfile.mkdtemp(prefix="plane-cycles-"))
+    tempfile.tempdir = str(directory)
     starts, stops, sizes, left = [], [], [], []
     descriptors = -1
     for number in range(1, cycles + 1):
         cluster, began = LocalCluster(), time.monotonic()
         cluster.start()
         up = time.monotonic()
-        sizes.append(sum(resident(process.pid) for process in cluster.processes.values()))
+        sizes.append(sum(resident_set_mib(process.pid) for process in cluster.processes.values()))
         ports = [port.number for port in cluster._ports]
         before = time.monotonic()
         cluster.stop()
         starts.append(up - began)
         stops.append(time.monotonic() - before)
-        left += leftovers(ports, room)
+        left += leftovers(ports, directory)
         now = len(os.listdir("/proc/self/fd"))
         if descriptors not in (-1, now):
             left.append(f"{now - descriptors:+} descriptors")
@@ -42,14 +42,14 @@ def main(cycles: int) -> int:
                 f"{number:>4}  start {starts[-1]:.2f} s  stop {stops[-1] * 1000:.0f} ms  left {left or 'nothing'}",
                 flush=True,
             )
-    room.rmdir()
+    directory.rmdir()
     print(f"start  {spread(starts)} s\nstop   {spread(stops)} s\nMiB    {spread(sizes)}\nleft   {left or 'nothing'}")
     return 1 if left else 0
 
 
-def leftovers(ports: list[int], room: Path) -> list[str]:
-    found = [f"file {path}" for path in room.iterdir()]
-    marker = f"MUSTER_JANITOR_TAG={Janitor.current().tag}".encode()
+def leftovers(ports: list[int], directory: Path) -> list[str]:
+    found = [f"file {path}" for path in directory.iterdir()]
+    marker = f"MUSTER_REAPER_TAG={Reaper.current().tag}".encode()
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if marker in (process / "environ").read_bytes():

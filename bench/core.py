@@ -9,16 +9,16 @@ import statistics
 import time
 from dataclasses import replace
 
-from bench.figures import spread
+from bench.statistics import spread
 from scheduler.core.actions import Bind, Evict
-from scheduler.core.cluster import Cluster
-from scheduler.core.model import GPU, PODS, Node, Pod, Shape
+from scheduler.core.cluster_state import ClusterState
 from scheduler.core.plan import plan
 from scheduler.core.policy import Policy
+from scheduler.core.scheduling_types import GPU, PODS, Node, Pod, PodRequirements
 
 REPEATS = 5
 POLICY = Policy()
-ONE_GPU = Shape(((GPU, 1), (PODS, 1)))
+ONE_GPU = PodRequirements(((GPU, 1), (PODS, 1)))
 
 
 def main() -> None:
@@ -29,14 +29,14 @@ def main() -> None:
         medians[nodes, pods] = statistics.median(taken)
         print(f"  {pods:>6} pods on {nodes:>5} nodes  {spread(taken, 3)}")
     print(f"  10 x the nodes costs {medians[5_000, 2_000] / medians[500, 2_000]:.1f} x the time (2,000 pods)")
-    print("one pod added to a settled cluster (milliseconds: median, min–max)")
+    print("one pod added to a stable cluster (milliseconds: median, min–max)")
     for nodes in (500, 5_000):
         taken = [1000 * seconds for seconds in one_more(nodes)]
         print(f"  {nodes:>5} nodes, {4 * nodes:>6} pods  {spread(taken, 3)}; the first one {taken[0]:.2f}")
-    print("room made on a full cluster, one pod each (seconds: median, min–max)")
+    print("preemption on a full cluster, one victim each (seconds: median, min–max)")
     for nodes, pods in ((40, 80), (400, 800)):
         print(
-            f"  for {pods:>4} pods on {nodes:>4} nodes  {spread([room_made(nodes, pods) for _ in range(REPEATS)], 3)}"
+            f"  for {pods:>4} pods on {nodes:>4} nodes  {spread([preemption(nodes, pods) for _ in range(REPEATS)], 3)}"
         )
 
 
@@ -52,7 +52,7 @@ def full_plan(nodes: int, pods: int) -> float:
     return taken
 
 
-def room_made(nodes: int, pods: int) -> float:
+def preemption(nodes: int, pods: int) -> float:
     cluster = built(nodes)
     for number in range(8 * nodes):
         cluster.set_pod(pod(number, f"node-{number % nodes:05}"))
@@ -60,9 +60,9 @@ def room_made(nodes: int, pods: int) -> float:
         cluster.set_pod(replace(pod(8 * nodes + number), priority=100))
     assert cluster.table
     began = time.perf_counter()
-    gone = sum(isinstance(action, Evict) for action in plan(cluster, POLICY))
+    evicted = sum(isinstance(action, Evict) for action in plan(cluster, POLICY))
     taken = time.perf_counter() - began
-    assert gone == pods, gone
+    assert evicted == pods, evicted
     return taken
 
 
@@ -83,8 +83,8 @@ def one_more(nodes: int) -> list[float]:
     return taken
 
 
-def built(nodes: int) -> Cluster:
-    cluster = Cluster()
+def built(nodes: int) -> ClusterState:
+    cluster = ClusterState()
     for number in range(nodes):
         cluster.set_node(Node(f"node-{number:05}", {GPU: 8, PODS: 110, "cpu": 64_000, "memory": 1 << 40}))
     return cluster

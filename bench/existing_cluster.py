@@ -1,6 +1,6 @@
-"""On somebody's cluster: every change is to something of the run, and SIGKILL at any moment can be swept away.
+"""On an existing cluster: a run changes its own objects only, and is cleaned up after SIGKILL at any moment.
 
-`python -m bench.foreign [audit] [kills [NUMBER [SEED]]]`; the embedded plane of the tests plays the cluster.
+`python -m bench.existing_cluster [audit] [kills [NUMBER [SEED]]]`; the embedded plane of the tests plays the cluster.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from muster.cluster.foreign import sweeping
-from tests.foreign_world import World, kill_everything, muster, neighbourhood
+from muster.cluster.existing import cleanup
+from muster.schedulers import existing_cluster_objects
+from tests.support.existing_cluster import World, kill_everything, muster, shared_cluster
 
 _KILLS = 50
 _CHANGES = (12, 60, 400)  # while a run begins, in its first scenario, and well under way
@@ -21,16 +22,16 @@ _LOOK = 0.005  # seconds
 
 
 def audit(world: World, directory: Path) -> None:
-    """The MUSTs of preemption and taints on the scheduler that lives there, and the documents on the one we bring."""
+    """The MUSTs of preemption and taints on the scheduler of the cluster; the walk-throughs on the reference."""
     before = world.theirs()
-    for scheduler, words in (
+    for scheduler, selection in (
         (f"kube-scheduler:{world.settings}", ("-k", "PRE or TNT", "-m", "must")),
         ("reference", ("-k", "DOC or PRE or TNT or QUE or GNG", "-m", "must")),
     ):
         since, began = len(world.writes()), time.monotonic()
         place = directory / f"audit-{scheduler.partition(':')[0]}"
         place.mkdir()
-        run = world.run("--scheduler", scheduler, *words, cwd=place)
+        run = world.run("--scheduler", scheduler, *selection, cwd=place)
         out, _ = run.communicate()
         written = world.writes()[since:]
         print(out[-2500:])
@@ -42,7 +43,7 @@ def audit(world: World, directory: Path) -> None:
 
 
 def kills(world: World, directory: Path, number: int, seed: int) -> None:
-    """Each run is killed with everything that belongs to it, after so many changes, chosen by chance, and swept."""
+    """Each run is killed with its children after a random number of changes, and cleaned up."""
     before, chance = world.theirs(), random.Random(seed)
     took: list[float] = []
     for attempt in range(number):
@@ -52,29 +53,33 @@ def kills(world: World, directory: Path, number: int, seed: int) -> None:
         since = world.changes()
         run = world.run("--scheduler", "reference", "-k", "PRE or DOC", "-m", "must", cwd=place)
         while world.changes() - since < changes and run.poll() is None:
-            time.sleep(_LOOK)  # the log is written by another process, and a file tells nobody
+            time.sleep(_LOOK)  # the log is written by another process: polled
         kill_everything(run)
-        there = sum(len(remains.names()) for remains in sweeping.find(world.api).values())
+        there = sum(
+            len(remains.names()) for remains in cleanup.find_runs(world.api, existing_cluster_objects()).values()
+        )
         began = time.monotonic()
-        swept = muster("sweep", "--kubeconfig", str(world.kubeconfig))
+        cleaned = muster("cleanup", "--kubeconfig", str(world.kubeconfig))
         took.append(time.monotonic() - began)
         after = world.theirs()
-        said = swept.stdout.strip().replace("\n", "; ")
+        said = cleaned.stdout.strip().replace("\n", "; ")
         print(f"{attempt + 1:2} killed after {changes:3} changes, {there:2} things there; {took[-1]:4.1f} s: {said}")
-        if swept.returncode or after != before:
-            print(f"   NOT as it was: {sorted(set(after) ^ set(before)) or 'changed'} {swept.stderr}")
+        if cleaned.returncode or after != before:
+            print(f"   NOT as it was: {sorted(set(after) ^ set(before)) or 'changed'} {cleaned.stderr}")
             sys.exit(1)
     took.sort()
-    print(f"{number} kills, every time as it was; a sweep took {took[len(took) // 2]:.1f} s, at most {took[-1]:.1f} s")
+    print(
+        f"{number} kills, cluster unchanged each time; it took {took[len(took) // 2]:.1f} s, at most {took[-1]:.1f} s"
+    )
 
 
-def main(words: list[str]) -> None:
-    numbers = [int(word) for word in words if word.isdecimal()]
+def main(arguments: list[str]) -> None:
+    numbers = [int(argument) for argument in arguments if argument.isdecimal()]
     number, seed = numbers[0] if numbers else _KILLS, numbers[1] if numbers[1:] else 7
-    with tempfile.TemporaryDirectory() as name, neighbourhood(Path(name)) as world:
-        if not words or "audit" in words:
+    with tempfile.TemporaryDirectory() as name, shared_cluster(Path(name)) as world:
+        if not arguments or "audit" in arguments:
             audit(world, Path(name))
-        if not words or "kills" in words:
+        if not arguments or "kills" in arguments:
             kills(world, Path(name), number, seed)
 
 

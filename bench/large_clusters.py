@@ -1,4 +1,4 @@
-"""Many nodes, pods and gangs at once, and how fast somebody binds them."""
+"""Large clusters: many nodes, pods and gangs, and the rate at which a scheduler binds them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import msgspec
 
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import POD, Resource
-from muster.stage.nodes import node_manifest
-from muster.subject.dialect import Dialect
-from muster.subject.requests import GangRequest, NodeRequest, PodRequest
+from muster.environment.cluster_objects import node_manifest
+from muster.schedulers.dialect import Dialect
+from muster.schedulers.requests import GangRequest, NodeRequest, PodRequest
 from scheduler.client import Access, Client
 
 NAMESPACE = "bench"
-PATIENCE = 300.0  # seconds for a whole backlog
+BACKLOG_TIMEOUT = 300.0  # seconds for a whole backlog
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 
 
@@ -41,11 +41,11 @@ class _Change(msgspec.Struct):
     object: _Pod
 
 
-class Crowd:
-    """Everything in one namespace, created and deleted as fast as the API server takes it; nobody plays nodes."""
+class LargeCluster:
+    """Everything in one namespace, created and deleted as fast as the API server allows; no kubelet is simulated."""
 
     def __init__(self, cluster: LocalCluster) -> None:
-        for part in ("player", "kwok"):
+        for part in ("simulator", "kwok"):
             cluster.processes.pop(part).kill()
         self._access = Access.from_kubeconfig(cluster.client_kubeconfig("admin"))
         self._api = cluster.connection.api
@@ -60,19 +60,19 @@ class Crowd:
         self._create("/api/v1/nodes", [node_manifest(request) for request in requests])
 
     def pods(self, dialect: Dialect, count: int) -> None:
-        self._create(_PODS, [dialect.pod(PodRequest(f"pod-{n:05}", gpus=1), NAMESPACE) for n in range(count)])
+        self._create(_PODS, [dialect.pod_manifest(PodRequest(f"pod-{n:05}", gpus=1), NAMESPACE) for n in range(count)])
 
     def gangs(self, dialect: Dialect, count: int, size: int) -> None:
         assert dialect.group_kind is not None
-        wanted = [GangRequest(f"gang-{n:03}", size, asks_gpus=size) for n in range(count)]
+        wanted = [GangRequest(f"gang-{n:03}", size, min_gpus=size) for n in range(count)]
         path = dialect.group_kind.path(NAMESPACE)
-        self._create(path, [group for request in wanted if (group := dialect.gang(request, NAMESPACE))])
+        self._create(path, [group for request in wanted if (group := dialect.gang_manifest(request, NAMESPACE))])
         members = [PodRequest(f"{gang.name}-{n}", gpus=1, gang=gang.name) for gang in wanted for n in range(size)]
-        self._create(_PODS, [dialect.pod(request, NAMESPACE) for request in members])
+        self._create(_PODS, [dialect.pod_manifest(request, NAMESPACE) for request in members])
 
     def bind_all(self, count: int) -> float:
-        """Bindings without a scheduler: what the API server takes."""
-        self.pods(Dialect("nobody"), count)
+        """Bindings without a scheduler: the maximum rate of the API server."""
+        self.pods(Dialect("no-scheduler"), count)
 
         async def bind(client: Client, number: int) -> None:
             name = f"pod-{number:05}"
@@ -87,7 +87,7 @@ class Crowd:
         return count / taken
 
     def watch_bindings(self, count: int, start: Callable[[], None], stop: Callable[[], None]) -> float:
-        """Pods bound per second, from the first binding to the last, by somebody who is started now."""
+        """Pods bound per second, from the first binding to the last, by a scheduler that is started now."""
         moments: list[float] = []
         done = threading.Event()
         version = self._api.list(POD, NAMESPACE, limit="1")["metadata"]["resourceVersion"]
@@ -95,7 +95,7 @@ class Crowd:
         reader.start()
         start()
         try:
-            assert done.wait(PATIENCE), f"{len(moments)} of {count} bound after {PATIENCE:.0f} s"
+            assert done.wait(BACKLOG_TIMEOUT), f"{len(moments)} of {count} bound after {BACKLOG_TIMEOUT:.0f} s"
         finally:
             stop()
         self.clear()
@@ -111,7 +111,7 @@ class Crowd:
         seen: set[str] = set()
         query = {"watch": "1", "resourceVersion": version}
         decoder, rest = msgspec.json.Decoder(_Change), b""
-        for chunk in self._api.stream(_PODS, query, idle=PATIENCE).stream(1 << 16):
+        for chunk in self._api.stream(_PODS, query, idle=BACKLOG_TIMEOUT).stream(1 << 16):
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
                 pod = decoder.decode(line).object

@@ -1,6 +1,6 @@
 """Muster's recorder beside the official client's typed watch: same API server, same events, same time.
 
-    python -m bench.chronicle [--events 10000] [--repeats 3]
+    python -m bench.recording [--events 10000] [--repeats 3]
 
 Each watcher is a process of its own. Writers stamp every change with the time; lag is arrival minus stamp, cost is the
 watcher's CPU time per event. Nothing may be missed: the final state must equal a fresh list.
@@ -18,9 +18,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from muster.cluster.api import Api
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import POD
+from muster.cluster.run_scope import open_api
 
 STAMP = "bench.muster.dev/sent"
 LAST = "bench.muster.dev/last"
@@ -31,7 +31,7 @@ GIVE_UP_AFTER = 180  # seconds
 
 
 class Watched(NamedTuple):
-    """What one watcher has to say."""
+    """The measurements of one watcher."""
 
     name: str
     events: int
@@ -42,7 +42,7 @@ class Watched(NamedTuple):
 
 def write(kubeconfig: str, writer: int, pods: int) -> None:
     """Create pods and touch each of them, as fast as one process can."""
-    api = Api.connect(Path(kubeconfig))
+    api = open_api(Path(kubeconfig))
     for number in range(pods):
         name = f"writer-{writer}-{number}"
         meta: dict[str, Any] = {"name": name, "namespace": NAMESPACE, "annotations": {STAMP: str(time.time())}}
@@ -56,10 +56,10 @@ def write(kubeconfig: str, writer: int, pods: int) -> None:
 
 
 def recorded(kubeconfig: str, pods: int, ready: Any, results: Any) -> None:
-    from muster.chronicle.history import History
-    from muster.chronicle.recorder import Recorder
+    from muster.recording.history import History
+    from muster.recording.recorder import Recorder
 
-    api = Api.connect(Path(kubeconfig))
+    api = open_api(Path(kubeconfig))
     recorder = Recorder(api, (POD,)).start()
     history = recorder.open(History(NAMESPACE))
     began = time.process_time()
@@ -68,7 +68,7 @@ def recorded(kubeconfig: str, pods: int, ready: Any, results: Any) -> None:
     deadline = time.monotonic() + GIVE_UP_AFTER
     with history.changed:
         while (
-            sum(LAST in life.pod.metadata.annotations for life in history.pods) < pods and time.monotonic() < deadline
+            sum(LAST in pod.latest.metadata.annotations for pod in history.pods) < pods and time.monotonic() < deadline
         ):
             history.changed.wait(1)
             history.changed.release()  # let the recorder work: counting on each event is the bench's cost, not its own

@@ -1,10 +1,10 @@
-"""What reports cost: the HTML report of many scenarios, and what writing results adds to a run.
+"""Cost of reports: the HTML report of many scenarios, and what writing results adds to a run.
 
-python -m bench.report html [N]           the report of N scenarios (default 120), a tenth of them with a story
+python -m bench.report html [N]           the report of N scenarios (default 120), a tenth of them failing
 python -m bench.report writing [N]        the same selection N times (default 5) with and without results, in turn
 
-On a busy machine wall times say more about the others: CPU seconds are given as well. Those of a run are of the
-process that judges and writes; the plane's own are not among them.
+On a busy machine wall times depend on other processes: CPU seconds are given as well. Those of a run are of the
+pytest process; the control plane's are not included.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.figures import spread
-from tests.report_suite import GREEN, STORY, make_report_suite
+from bench.statistics import spread
+from tests.support.report_suite import FAILING, GREEN, make_report_suite
 
 SCENARIOS, REPEATS = 120, 5
 SELECTION = "DOC-1,GNG-01,GNG-03,JPR-01,JPR-03,PRE-01,PRE-05,PRE-13,QUE-02,TNT-01"
@@ -30,27 +30,27 @@ CLOCK = "BENCH_CLOCK"  # the file that a run writes its CPU seconds to
 
 def html(number: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
-        kinds = [STORY if one % 10 == 0 else GREEN for one in range(number)]
+        kinds = [FAILING if one % 10 == 0 else GREEN for one in range(number)]
         suite = make_report_suite(Path(directory), *(_numbered(kind, one + 100) for one, kind in enumerate(kinds)))
         run = suite.muster("run")
         assert len(suite.results()) == number, run.stderr
-        for words in ([], ["--single-file"]):
+        for options in ([], ["--single-file"]):
             walls, cpus = [], []
             for _ in range(REPEATS):
                 began, used = time.perf_counter(), _children()
-                made = suite.muster("report", *words)
+                made = suite.muster("report", *options)
                 walls.append(time.perf_counter() - began)
                 cpus.append(_children() - used)
                 assert made.returncode == 0, made.stderr
             size = sum(file.stat().st_size for file in (suite.latest / "report").rglob("*") if file.is_file())
-            kind = "one file" if words else "directory"
+            kind = "one file" if options else "directory"
             print(
                 f"report of {number} scenarios, {kind}, {size / 2**20:.1f} MiB: {spread(walls)} s, CPU {spread(cpus)} s"
             )
 
 
 def _numbered(text: str, number: int) -> str:
-    """The same scenario under an id and a title of its own."""
+    """The same scenario with its own id and title."""
     lines = text.splitlines()
     lines[0] = lines[0].replace("PRE-01", f"PRE-{number}").replace("PRE-02", f"PRE-{number}")
     lines[1] += f" ({number})"
@@ -63,7 +63,7 @@ def _children() -> float:
 
 
 def writing(repeats: int) -> None:
-    """In turn, so that a change of the machine's mood meets both."""
+    """In turn, so that a change of the machine's load affects both."""
     without, written = [], []
     for _ in range(repeats):
         without.append(_run(results=None))

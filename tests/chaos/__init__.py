@@ -1,1 +1,1 @@
-"""The reference scheduler under fire: killed at any moment, lied to by its connection, fed with hostile objects."""
+"""Chaos tests of the reference scheduler: kills, API errors, an outage, hostile objects."""

@@ -1,7 +1,7 @@
-"""What can go wrong with a request, chosen by a seeded chance.
+"""Faults of API requests, chosen at random with a seed.
 
-Only the choices are seeded: which request meets which fault depends on the order in which requests come. Every fault is
-written to a ledger, so that a run in which nothing went wrong cannot pass for one that survived.
+Only the choices are seeded: which request gets which fault depends on the order of the requests. Every fault is written
+to a ledger, so that a run without faults cannot count as a success.
 """
 
 from __future__ import annotations
@@ -11,69 +11,73 @@ from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 
-RATE = 0.05  # of all requests, of all watches when they begin, and of all lines of watches
+RATE = 0.05  # of all requests, of all started watches, and of all watch events
 
 
 class Fault(StrEnum):
-    """Named as they are written to the ledger."""
+    """Values as written to the ledger."""
 
     CONFLICT = "409"
     TOO_MANY = "429"
-    BROKEN = "500"
+    INTERNAL_ERROR = "500"
     UNAVAILABLE = "503"
-    GONE = "410"
-    SILENCE = "silence"  # carried out or not, no answer comes
-    CUT_BEFORE = "cut before it was carried out"
-    CUT_AFTER = "cut in the middle of the answer"
-    LINE_CUT = "a watch cut in the middle of a line"
-    LINE_GONE = "a watch that says 410 and ends"
+    EXPIRED = "410"
+    NO_RESPONSE = "no response"  # carried out or not
+    CUT_BEFORE = "cut before the request"
+    CUT_AFTER = "cut in the response"
+    WATCH_CUT = "watch cut within an event"
+    WATCH_EXPIRED = "watch ended with 410"
 
 
-_ALWAYS = (
+_REQUEST_FAULTS = (
     Fault.TOO_MANY,
-    Fault.BROKEN,
+    Fault.INTERNAL_ERROR,
     Fault.UNAVAILABLE,
-    Fault.SILENCE,
+    Fault.NO_RESPONSE,
     Fault.CUT_BEFORE,
     Fault.CUT_AFTER,
 )
-_READING = _ALWAYS
-_WRITING = (*_ALWAYS, Fault.CONFLICT, Fault.CUT_AFTER)  # the worst case twice: done, and nobody knows
-_BEGINNING = (Fault.GONE, Fault.BROKEN, Fault.UNAVAILABLE, Fault.TOO_MANY, Fault.CUT_BEFORE)
-_LINES = (Fault.LINE_CUT, Fault.LINE_CUT, Fault.LINE_GONE)
+_READ_FAULTS = _REQUEST_FAULTS
+_WRITE_FAULTS = (
+    *_REQUEST_FAULTS,
+    Fault.CONFLICT,
+    Fault.CUT_AFTER,
+)  # the worst case twice: done, response lost
+_WATCH_FAULTS = (Fault.EXPIRED, Fault.INTERNAL_ERROR, Fault.UNAVAILABLE, Fault.TOO_MANY, Fault.CUT_BEFORE)
+_LINE_FAULTS = (Fault.WATCH_CUT, Fault.WATCH_CUT, Fault.WATCH_EXPIRED)
 
 
 class Faults:
-    """Asked once per request and once per line of a watch."""
+    """Draws a fault once per request and once per watch event."""
 
     def __init__(self, seed: int, ledger: Path | None = None, rate: float = RATE) -> None:
-        self._chance = random.Random(seed)
+        self._rng = random.Random(seed)
         self._rate = rate
         self._ledger = ledger
 
-    def of_request(self, method: str) -> Fault | None:
-        return self._draw(_READING if method == "GET" else _WRITING)
+    def for_request(self, method: str) -> Fault | None:
+        return self._draw(_READ_FAULTS if method == "GET" else _WRITE_FAULTS)
 
-    def of_watch(self) -> Fault | None:
-        return self._draw(_BEGINNING)
+    def for_watch(self) -> Fault | None:
+        return self._draw(_WATCH_FAULTS)
 
-    def of_line(self) -> Fault | None:
-        return self._draw(_LINES)
+    def for_line(self) -> Fault | None:
+        return self._draw(_LINE_FAULTS)
 
-    def part(self) -> float:
-        """How much of something gets through before it is cut."""
-        return self._chance.random()
+    def fraction(self) -> float:
+        """How much of a response gets through before it is cut."""
+        return self._rng.random()
 
     def _draw(self, choices: tuple[Fault, ...]) -> Fault | None:
-        if self._chance.random() >= self._rate:
+        if self._rng.random() >= self._rate:
             return None
-        fault = self._chance.choice(choices)
+        fault = self._rng.choice(choices)
         if self._ledger is not None:
             with self._ledger.open("a") as ledger:
                 ledger.write(f"{fault}\n")
         return fault
 
 
-def counted(ledger: Path) -> Counter[str]:
-    """How often each fault was met."""
+def fault_counts(ledger: Path) -> Counter[str]:
+    """How often each fault was injected."""
     return Counter(ledger.read_text().splitlines()) if ledger.exists() else Counter()

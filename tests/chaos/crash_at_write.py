@@ -1,8 +1,8 @@
-"""`python -m tests.chaos.doomed WRITES before|after --kubeconfig FILE …`: a scheduler that dies with one of its writes.
+"""`python -m tests.chaos.crash_at_write WRITES before|after --kubeconfig FILE …`: a scheduler that crashes at a write.
 
-A kill from outside comes too late to part the bindings of a gang: they are all on their way by then. Here writes go one
-after the other, in any order where the scheduler does not wait for one before it begins the next; and the process ends
-itself just before, or just after, the last one that it is granted is carried out.
+A kill from outside comes too late to interrupt the bindings of a gang: by then all of them are in flight. Here
+concurrent writes are serialized in random order, and the process kills itself just before or just after the given
+number of writes.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from aiohttp import web
 
 from scheduler.__main__ import main
 from scheduler.client import Access
-from tests.chaos.faults import Faults
+from tests.chaos.api_faults import Faults
 from tests.chaos.proxy import Proxy
-from tests.chaos.shaky import start, write_kubeconfig
+from tests.chaos.unreliable_connection import start_proxy, write_kubeconfig
 
-_OVERTAKING = 0.05  # seconds by which a write may be late
+_MAX_DELAY = 0.05  # seconds, random delay of each write
 
 
-class DoomedProxy(Proxy):
-    """Passes everything on, and lets events pass uncounted: nobody's fate hangs on them."""
+class CrashingProxy(Proxy):
+    """Forwards everything; events do not count as writes."""
 
-    def __init__(self, access: Access, writes: int, *, carried_out: bool) -> None:
+    def __init__(self, access: Access, writes: int, *, after: bool) -> None:
         super().__init__(access, Faults(0, rate=0))
-        self._left, self._carried_out = writes, carried_out
-        self._one_by_one, self._chance = asyncio.Lock(), random.Random(writes)
+        self._writes_left, self._after = writes, after
+        self._lock, self._rng = asyncio.Lock(), random.Random(writes)
 
-    async def _pass_on(self, request: web.Request, *, cut: bool) -> web.StreamResponse:
+    async def _forward(self, request: web.Request, *, cut: bool) -> web.StreamResponse:
         if request.method == "GET" or request.path.endswith("/events"):
-            return await super()._pass_on(request, cut=cut)
-        await asyncio.sleep(self._chance.uniform(0, _OVERTAKING))
-        async with self._one_by_one:
-            self._left -= 1
-            if self._left <= 0 and not self._carried_out:
+            return await super()._forward(request, cut=cut)
+        await asyncio.sleep(self._rng.uniform(0, _MAX_DELAY))
+        async with self._lock:
+            self._writes_left -= 1
+            if self._writes_left <= 0 and not self._after:
                 os.kill(os.getpid(), signal.SIGKILL)
-            answer = await super()._pass_on(request, cut=cut)
-            if self._left <= 0:
+            answer = await super()._forward(request, cut=cut)
+            if self._writes_left <= 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             return answer
 
 
-def run(words: list[str]) -> int:
-    writes, when, *flags = words
-    place = flags.index("--kubeconfig") + 1
-    access = Access.from_kubeconfig(Path(flags[place]))
-    address = start(DoomedProxy(access, int(writes), carried_out=when == "after"))
-    flags[place] = str(write_kubeconfig(Path("doomed.kubeconfig").absolute(), address))
+def run(arguments: list[str]) -> int:
+    writes, when, *flags = arguments
+    position = flags.index("--kubeconfig") + 1
+    access = Access.from_kubeconfig(Path(flags[position]))
+    address = start_proxy(CrashingProxy(access, int(writes), after=when == "after"))
+    flags[position] = str(write_kubeconfig(Path("crashing.kubeconfig").absolute(), address))
     return main(flags)
 
 

@@ -1,7 +1,6 @@
-"""A mixed load: single pods and gangs, two queues with limits, three priorities; they come, end, go and come again.
+"""A random load: single pods and gangs in two queues, with three priorities; created, ended, deleted, re-created.
 
-Everything asks for GPUs and nothing else, and the pods of a job are alike: so the judge can tell by counting, and
-without a scheduler's own code, who fits.
+All pods request only GPUs, and the pods of a job are identical: so the final state can be checked by counting.
 """
 
 from __future__ import annotations
@@ -10,20 +9,20 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from muster.chronicle.lifelines import PodLife
 from muster.cluster.api import ApiRefused
 from muster.cluster.resources import NODE, POD
-from muster.stage.scene import Scene
-from muster.subject.requests import GangRequest, NodeRequest, PodRequest, QueueRequest
+from muster.environment.scenario import ScenarioContext
+from muster.recording.pod_history import PodHistory
+from muster.schedulers.requests import GangRequest, NodeRequest, PodRequest, QueueRequest
 
 NODES, GPUS = 4, 4
 PRIORITIES = (10, 100, 1000)
-_JOBS_AT_MOST = 14  # that are not over: more would only wait
+_MAX_JOBS = 14  # unfinished: more would only stay pending
 
 
 @dataclass(frozen=True)
 class Job:
-    """Pods that are alike; a single pod is a job without a gang."""
+    """Identical pods; a single pod is a job without a gang."""
 
     name: str
     size: int
@@ -31,8 +30,8 @@ class Job:
     priority: int
     queue: str = ""
     is_gang: bool = False
-    minimum: int = 1
-    leaves_whole: bool = False
+    min_member: int = 1
+    disruption_mode_all: bool = False
 
     @property
     def pods(self) -> tuple[str, ...]:
@@ -40,48 +39,50 @@ class Job:
 
 
 class Load:
-    """Seeded. `stir` does a few things at once; which pods they meet depends on how the cluster stands."""
+    """Seeded. Which pods `apply_random_changes` affects depends on the state of the cluster."""
 
-    def __init__(self, scene: Scene, chance: random.Random) -> None:
-        self._scene, self._chance = scene, chance
+    def __init__(self, scenario: ScenarioContext, rng: random.Random) -> None:
+        self._scenario, self._rng = scenario, rng
         self.jobs: list[Job] = []
-        self.shut: set[int] = set()  # nodes that take nobody
-        suffix = scene.namespace.rpartition("-")[2]
+        self.cordoned: set[int] = set()  # nodes
+        suffix = scenario.namespace.rpartition("-")[2]
         self.queues = {f"narrow-{suffix}": 5, f"wide-{suffix}": 8}
 
     def set_up(self) -> None:
-        scene = self._scene
-        scene.add_nodes(NodeRequest(f"chaos-{number}", gpus=GPUS) for number in range(NODES))
+        scenario = self._scenario
+        scenario.add_nodes(NodeRequest(f"chaos-{number}", gpus=GPUS) for number in range(NODES))
         for name, gpus in self.queues.items():
-            scene.groups.add_queue(QueueRequest(name, gpus=gpus))
+            scenario.groups.add_queue(QueueRequest(name, gpus=gpus))
 
-    def stir(self) -> None:
-        for _ in range(self._chance.randint(2, 5)):
-            deeds = [self._submit] * 4 + [self._end, self._remove, self._recreate, self._cordon]
-            self._chance.choice(deeds)()
+    def apply_random_changes(self) -> None:
+        for _ in range(self._rng.randint(2, 5)):
+            changes = [self._submit] * 4 + [self._end, self._remove, self._recreate, self._cordon]
+            self._rng.choice(changes)()
 
     def _submit(self) -> None:
-        lives = [life for job in self.jobs for life in self.lives(job)]
-        if len({life.name.rpartition("-")[0] for life in lives if not life.ended}) >= _JOBS_AT_MOST:
+        pods = [pod for job in self.jobs for pod in self.pods(job)]
+        if len({pod.name.rpartition("-")[0] for pod in pods if not pod.ended}) >= _MAX_JOBS:
             self._remove()
             return
         job = self._job()
         self.jobs.append(job)
         if job.is_gang:
-            asked = GangRequest(job.name, job.minimum, job.queue, priority=job.priority, leaves_whole=job.leaves_whole)
-            self._scene.groups.submit(asked, [self._pod(job, name) for name in job.pods])
+            request = GangRequest(
+                job.name, job.min_member, job.queue, priority=job.priority, disruption_mode_all=job.disruption_mode_all
+            )
+            self._scenario.groups.submit(request, [self._pod(job, name) for name in job.pods])
         else:
-            self._scene.submit(*(self._pod(job, name) for name in job.pods))
+            self._scenario.submit(*(self._pod(job, name) for name in job.pods))
 
     def _job(self) -> Job:
-        chance, name = self._chance, f"job-{len(self.jobs)}"
-        queue = chance.choice(["", *self.queues])
-        priority, gpus = chance.choice(PRIORITIES), chance.choice((1, 1, 2))
-        if chance.random() < 0.4:
-            return Job(name, 1, chance.choice((1, 2, 4)), priority, queue)
-        size = chance.randint(2, 6)
-        minimum = size if chance.random() < 0.7 else chance.randint(2, size)
-        return Job(name, size, gpus, priority, queue, True, minimum, leaves_whole=chance.random() < 0.2)
+        rng, name = self._rng, f"job-{len(self.jobs)}"
+        queue = rng.choice(["", *self.queues])
+        priority, gpus = rng.choice(PRIORITIES), rng.choice((1, 1, 2))
+        if rng.random() < 0.4:
+            return Job(name, 1, rng.choice((1, 2, 4)), priority, queue)
+        size = rng.randint(2, 6)
+        min_member = size if rng.random() < 0.7 else rng.randint(2, size)
+        return Job(name, size, gpus, priority, queue, True, min_member, disruption_mode_all=rng.random() < 0.2)
 
     def _pod(self, job: Job, name: str) -> PodRequest:
         if job.is_gang:
@@ -89,55 +90,55 @@ class Load:
         return PodRequest(name, job.gpus, job.priority, queue=job.queue)
 
     def _end(self) -> None:
-        """The processes of one pod come to a good end."""
-        if life := self._pick(lambda life: life.running is not None and not life.deleting and not life.ended):
-            mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
+        """The containers of one pod exit with 0."""
+        if pod := self._pick(lambda pod: pod.running is not None and not pod.deleting and not pod.ended):
+            patch = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
             try:
-                self._scene.api.patch(POD, life.name, mark, namespace=life.namespace)
-            except ApiRefused as refusal:
-                if refusal.status != 404:  # sent away a moment ago, and not heard of yet
+                self._scenario.api.patch(POD, pod.name, patch, namespace=pod.namespace)
+            except ApiRefused as error:
+                if error.status != 404:  # evicted, and not yet recorded
                     raise
 
     def _remove(self) -> None:
-        """An owner deletes a pod, or a whole job."""
-        life = self._pick(lambda life: not life.deleting)
-        if life is None:
+        """A user deletes a pod, or a whole job."""
+        pod = self._pick(lambda pod: not pod.deleting)
+        if pod is None:
             return
-        names = [life.name]
-        if self._chance.random() < 0.5:
-            names = [pod for job in self.jobs if life.name in job.pods for pod in job.pods]
+        names = [pod.name]
+        if self._rng.random() < 0.5:
+            names = [name for job in self.jobs if pod.name in job.pods for name in job.pods]
         for name in names:
-            self._scene.api.delete(POD, name, life.namespace)
+            self._scenario.api.delete(POD, name, pod.namespace)
 
     def _recreate(self) -> None:
-        """A controller makes a pod anew that has gone."""
+        """A controller re-creates a deleted pod."""
         gone = [(job, name) for job in self.jobs for name in job.pods if self._is_gone(name)]
         if not gone:
             return
-        job, name = self._chance.choice(gone)
+        job, name = self._rng.choice(gone)
         try:
-            self._scene.submit(self._pod(job, name))
-        except ApiRefused as refusal:
-            if refusal.reason != "AlreadyExists":  # made anew a moment ago, and not heard of yet
+            self._scenario.submit(self._pod(job, name))
+        except ApiRefused as error:
+            if error.reason != "AlreadyExists":  # re-created, and not yet recorded
                 raise
 
     def _cordon(self) -> None:
-        """A node takes nobody from now on, or again."""
-        node = self._chance.randrange(NODES)
-        self.shut ^= {node}
-        self._scene.api.patch(NODE, f"chaos-{node}", {"spec": {"unschedulable": node in self.shut or None}})
+        """Cordon or uncordon a node."""
+        node = self._rng.randrange(NODES)
+        self.cordoned ^= {node}
+        self._scenario.api.patch(NODE, f"chaos-{node}", {"spec": {"unschedulable": node in self.cordoned or None}})
 
-    def lives(self, job: Job) -> list[PodLife]:
+    def pods(self, job: Job) -> list[PodHistory]:
         """The pods of the job that exist."""
-        history = self._scene.chronicle.history
+        history = self._scenario.recording.history
         with history.changed:
             found = [history.pod(name) for name in job.pods]
-        return [life for life in found if life and not life.gone]
+        return [pod for pod in found if pod and not pod.gone]
 
     def _is_gone(self, name: str) -> bool:
-        life = self._scene.chronicle.history.pod(name)
-        return life is not None and life.gone is not None
+        pod = self._scenario.recording.history.pod(name)
+        return pod is not None and pod.gone is not None
 
-    def _pick(self, fits: Callable[[PodLife], bool]) -> PodLife | None:
-        lives = [life for job in self.jobs for life in self.lives(job) if fits(life)]
-        return self._chance.choice(lives) if lives else None
+    def _pick(self, fits: Callable[[PodHistory], bool]) -> PodHistory | None:
+        pods = [pod for job in self.jobs for pod in self.pods(job) if fits(pod)]
+        return self._rng.choice(pods) if pods else None

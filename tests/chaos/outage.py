@@ -1,7 +1,7 @@
-"""`python -m tests.chaos.outage --kubeconfig FILE …`: the API server goes away with the answer to the first binding.
+"""`python -m tests.chaos.outage --kubeconfig FILE …`: an API outage at the response to the first binding.
 
-It has carried the binding out, and nobody knows. When it is back, requests are answered at once, and the watches, which
-would tell, only some seconds later: their back-off has grown meanwhile.
+The binding was carried out, but its response is lost. After the outage requests succeed at once, and watches, which
+would show the binding, only some seconds later: their back-off has grown meanwhile.
 """
 
 from __future__ import annotations
@@ -14,44 +14,44 @@ from aiohttp import web
 
 from scheduler.__main__ import main
 from scheduler.client import Access
-from tests.chaos.faults import Faults
-from tests.chaos.proxy import Proxy, hung_up
-from tests.chaos.shaky import start, write_kubeconfig
+from tests.chaos.api_faults import Faults
+from tests.chaos.proxy import Proxy, abort_connection
+from tests.chaos.unreliable_connection import start_proxy, write_kubeconfig
 
-_AWAY = 5.0  # seconds; longer than a request is tried again
-_WATCHES_AWAY = 8.0
+_REQUESTS_DOWN = 5.0  # seconds; longer than the retries of a request
+_WATCHES_DOWN = 8.0
 
 
 class OutageProxy(Proxy):
-    """One outage, then a good connection."""
+    """One outage, then a working connection."""
 
     def __init__(self, access: Access) -> None:
         super().__init__(access, Faults(0, rate=0))
-        self._watching: list[web.Request] = []
-        self._began: float | None = None
+        self._watches: list[web.Request] = []
+        self._started: float | None = None
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         is_watch = "watch" in request.query
-        if self._is_away(_WATCHES_AWAY if is_watch else _AWAY):
-            return hung_up(request, web.Response())
+        if self._is_down(_WATCHES_DOWN if is_watch else _REQUESTS_DOWN):
+            return abort_connection(request, web.Response())
         if is_watch:
-            self._watching.append(request)
+            self._watches.append(request)
         response = await super()._handle(request)
-        if self._began is None and request.path.endswith("/binding"):
-            self._began = asyncio.get_running_loop().time()
-            for one in self._watching:
-                hung_up(one, response)
-            return hung_up(request, response)
+        if self._started is None and request.path.endswith("/binding"):
+            self._started = asyncio.get_running_loop().time()
+            for one in self._watches:
+                abort_connection(one, response)
+            return abort_connection(request, response)
         return response
 
-    def _is_away(self, seconds: float) -> bool:
-        return self._began is not None and asyncio.get_running_loop().time() < self._began + seconds
+    def _is_down(self, seconds: float) -> bool:
+        return self._started is not None and asyncio.get_running_loop().time() < self._started + seconds
 
 
 def run(flags: list[str]) -> int:
-    place = flags.index("--kubeconfig") + 1
-    address = start(OutageProxy(Access.from_kubeconfig(Path(flags[place]))))
-    flags[place] = str(write_kubeconfig(Path("outage.kubeconfig").absolute(), address))
+    position = flags.index("--kubeconfig") + 1
+    address = start_proxy(OutageProxy(Access.from_kubeconfig(Path(flags[position]))))
+    flags[position] = str(write_kubeconfig(Path("outage.kubeconfig").absolute(), address))
     return main(flags)
 
 

@@ -1,6 +1,6 @@
-"""`python -m tests.chaos.shaky SEED LEDGER --kubeconfig FILE …`: the reference scheduler on a bad connection.
+"""`python -m tests.chaos.unreliable_connection SEED LEDGER --kubeconfig FILE …`: a scheduler behind a faulty proxy.
 
-The proxy lives in a thread of the scheduler's own process, so that pausing or killing the one does it to both.
+The proxy is a thread of the scheduler's process: pausing or killing one does it to both.
 """
 
 from __future__ import annotations
@@ -14,51 +14,51 @@ from pathlib import Path
 
 from scheduler.__main__ import main
 from scheduler.client import Access
-from tests.chaos.faults import Faults
+from tests.chaos.api_faults import Faults
 from tests.chaos.proxy import Proxy
 
-_STARTING = 20.0  # seconds
+_START_TIMEOUT = 20.0  # seconds
 
 
-def start(proxy: Proxy) -> str:
-    """The proxy's address; it ends with the process."""
+def start_proxy(proxy: Proxy) -> str:
+    """Start the proxy in a daemon thread; returns its address."""
     found: list[str] = []
-    there = threading.Event()
+    started = threading.Event()
 
-    def note(address: str) -> None:
+    def report(address: str) -> None:
         found.append(address)
-        there.set()
+        started.set()
 
-    threading.Thread(target=lambda: asyncio.run(_serve(proxy, note)), daemon=True).start()
-    if not there.wait(_STARTING):
+    threading.Thread(target=lambda: asyncio.run(_serve(proxy, report)), daemon=True).start()
+    if not started.wait(_START_TIMEOUT):
         raise RuntimeError("the proxy did not start")
     return found[0]
 
 
-async def _serve(proxy: Proxy, note: Callable[[str], None]) -> None:
+async def _serve(proxy: Proxy, report: Callable[[str], None]) -> None:
     async with proxy.serving() as address:
-        note(address)
+        report(address)
         await asyncio.Event().wait()
 
 
 def write_kubeconfig(path: Path, server: str) -> Path:
-    """Nobody to be and nothing to trust: the proxy has the certificate."""
+    """A kubeconfig without credentials and CA: the proxy has the certificate."""
     document = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "shaky", "cluster": {"server": server}}],
-        "contexts": [{"name": "shaky", "context": {"cluster": "shaky"}}],
-        "current-context": "shaky",
+        "clusters": [{"name": "proxy", "cluster": {"server": server}}],
+        "contexts": [{"name": "proxy", "context": {"cluster": "proxy"}}],
+        "current-context": "proxy",
     }
     path.write_text(json.dumps(document))
     return path
 
 
-def run(words: list[str]) -> int:
-    seed, ledger, *flags = words
-    place = flags.index("--kubeconfig") + 1
-    address = start(Proxy(Access.from_kubeconfig(Path(flags[place])), Faults(int(seed), Path(ledger))))
-    flags[place] = str(write_kubeconfig(Path("shaky.kubeconfig").absolute(), address))
+def run(arguments: list[str]) -> int:
+    seed, ledger, *flags = arguments
+    position = flags.index("--kubeconfig") + 1
+    address = start_proxy(Proxy(Access.from_kubeconfig(Path(flags[position])), Faults(int(seed), Path(ledger))))
+    flags[position] = str(write_kubeconfig(Path("proxy.kubeconfig").absolute(), address))
     return main(flags)
 
 

@@ -1,4 +1,4 @@
-"""The action's own steps, run in order as GitHub would: installed from a copy, judged for real, reported."""
+"""The action's own steps, run in order as GitHub would: installed from a copy, run for real, reported."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from muster.assets import cache
-from muster.report import node
-from tests.action_runner import ActionRunner
+from muster.report import nodejs
+from tests.support.action_runner import ActionRunner
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.plane
 
@@ -64,8 +64,8 @@ def told(runner: ActionRunner) -> str:
     return "\n".join(f"== {ran.name}: {ran.code}\n{ran.said}" for ran in runner.ran)
 
 
-@pytest.mark.skipif(not node.is_there(), reason="Allure is not in the cache yet: `muster report` puts it there")
-def test_two_scenarios_are_judged_reported_and_counted(runner: ActionRunner) -> None:
+@pytest.mark.skipif(not nodejs.is_installed(), reason="Allure is not in the cache yet: `muster report` puts it there")
+def test_two_scenarios_are_run_reported_and_counted(runner: ActionRunner) -> None:
     code = runner.run(only="PRE-01 PRE-02", workers="1", arguments="--durations 1")
     assert code == 0, told(runner)
     assert runner.outputs["exit-code"] == "0"

@@ -1,4 +1,4 @@
-"""The plane in a container, for real: up, down, killed, judged on. `make test-container` has what this needs."""
+"""The control plane in a container: started, stopped, killed and used. `make test-container` runs it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from docker.errors import NotFound
 
-from muster.cluster import container, container_engine
-from muster.cluster.api import Api
+from muster.cluster import container, docker_engine
 from muster.cluster.container import ContainerCluster
 from muster.cluster.resources import NODE, POD
+from muster.cluster.run_scope import open_api
 from muster.errors import HarnessError
-from tests.local_scene import node
+from tests.support.local_cluster import node
 
 SOON = 60.0  # seconds, on a machine that is busy with other things
 
@@ -52,7 +52,7 @@ def cluster(engine: Any) -> Iterator[ContainerCluster]:
 
 
 def containers(engine: Any) -> list[str]:
-    found = engine.client.containers.list(all=True, filters={"label": container_engine.LABEL})
+    found = engine.client.containers.list(all=True, filters={"label": docker_engine.LABEL})
     return [one.id for one in found]
 
 
@@ -65,17 +65,17 @@ def gone(engine: Any, container: str) -> bool:
     return container not in containers(engine)
 
 
-def test_nodes_and_pods_live_there(cluster: ContainerCluster) -> None:
+def test_nodes_and_pods_run_there(cluster: ContainerCluster) -> None:
     api = cluster.connection.api
     api.create(node("gpu-1"))
     assert [one["metadata"]["name"] for one in api.list(NODE)["items"]] == ["gpu-1"]
-    assert Api.connect(cluster.client_kubeconfig("scheduler")).list(POD)["items"] == []
+    assert open_api(cluster.client_kubeconfig("scheduler")).list(POD)["items"] == []
     assert cluster.versions()["kube-apiserver"] in json.loads(api.read("/version"))["gitVersion"]
     api.delete(NODE, "gpu-1")
 
 
-def test_every_part_has_its_log(cluster: ContainerCluster) -> None:
-    assert set(cluster.logs()) == {"etcd", "kube-apiserver", "kube-controller-manager", "kwok", "player"}
+def test_every_component_has_its_log(cluster: ContainerCluster) -> None:
+    assert set(cluster.logs()) == {"etcd", "kube-apiserver", "kube-controller-manager", "kwok", "simulator"}
     assert "kube-apiserver" in cluster.logs()["kube-apiserver"].read_text()
     cluster.check()
 
@@ -96,7 +96,7 @@ def test_up_and_down_leaves_nothing(engine: Any, temporary: Path) -> None:
         descriptors = now
 
 
-def test_a_part_that_dies_is_named_and_the_container_goes(engine: Any) -> None:
+def test_a_component_that_dies_is_reported_and_the_container_ends(engine: Any) -> None:
     before = containers(engine)
     with ContainerCluster() as cluster:
         (ours,) = set(containers(engine)) - set(before)

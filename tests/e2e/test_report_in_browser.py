@@ -1,7 +1,7 @@
-"""The report as a reader sees it: made by `muster report` of a real run, opened in a headless Chromium.
+"""The HTML report of a real run, opened in a headless Chromium.
 
-Skipped where there is no Chromium, or where Allure can neither be found nor fetched. MUSTER_SCREENSHOTS=DIR keeps what
-was seen, in light and in dark. Each test has a run of its own: tests that share one would make it once per worker.
+Skipped where there is no Chromium, or where Allure cannot be installed. MUSTER_SCREENSHOTS=DIR keeps screenshots, light
+and dark. Each test has its own run: tests that share one would make it once per worker.
 """
 
 import os
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muster.catalogue import Behaviour, read_features
 from muster.errors import HarnessError
-from muster.report import node
-from muster.suite import suite_root
-from tests.report_suite import HOSTILE, make_report_suite
-from tests.toy_suite import SCHEDULER
+from muster.report import nodejs
+from muster.suite.behaviours import Behaviour, read_features
+from muster.suite.paths import suite_root
+from tests.support.report_suite import HOSTILE, make_report_suite
+from tests.support.toy_suite import SCHEDULER
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 180_000  # milliseconds that a busy machine may take for a page
 ATTEMPTS = 60  # to unfold something
-WALK_THROUGH, BROKEN, FAULT = "DOC-1", "JPR-05", "equals-may-go"
-CHECKOUT = Path(__file__).resolve().parent.parent
+WALK_THROUGH, BROKEN, FAULT = "DOC-1", "JPR-05", "preempts-equal-priority"
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium on PATH: apt-get install chromium")
 
@@ -41,15 +41,15 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium on PATH: apt-g
 @pytest.fixture(autouse=True)
 def allure() -> None:
     try:
-        node.allure(lambda _: None)
+        nodejs.allure(lambda _: None)
     except HarnessError as problem:
         pytest.skip(str(problem))
 
 
 @pytest.mark.plane
-def test_a_reader_finds_the_walk_through_its_picture_and_the_story_of_a_failure(tmp_path: Path) -> None:
+def test_the_report_shows_steps_timeline_and_failure_report(tmp_path: Path) -> None:
     results = tmp_path / "results"
-    broken = {**os.environ, "MUSTER_REFERENCE": f"tests.broken {FAULT}"}
+    broken = {**os.environ, "MUSTER_REFERENCE": f"tests.mutation.faults {FAULT}"}
     run = muster("run", "--only", WALK_THROUGH, BROKEN, "--results", str(results), cwd=CHECKOUT, environment=broken)
     assert run.returncode == 1, run.stdout + run.stderr
     made = muster("report", str(results), cwd=CHECKOUT, environment=os.environ)
@@ -69,7 +69,7 @@ def the_walk_through(page: "Page", behaviour: Behaviour, scheme: str) -> None:
     shown, place = page.locator("body").inner_text(), 0
     for step in behaviour.steps:
         place = shown.index(f"{step.keyword} {step.text}", place) + 1
-    typed = page.get_by_text("When a person types: muster top node").first
+    typed = page.get_by_text("When the user runs: muster top node").first
     typed.click()
     page.get_by_text("answer", exact=True).first.click()
     page.get_by_text(re.compile(r"GPU\(Allocated\)")).first.wait_for()
@@ -87,13 +87,13 @@ def the_failure(page: "Page", behaviour: Behaviour, scheme: str) -> None:
     shown = page.locator("body").inner_text()
     assert "wanted   " in shown
     assert "seen     " in shown
-    for name in ("story", "nodes", "objects", "events"):
+    for name in ("failure report", "nodes", "objects", "events"):
         assert re.search(rf"^{name}$", shown, re.MULTILINE), shown
-    page.get_by_text("story", exact=True).first.click()
+    page.get_by_text("failure report", exact=True).first.click()
     see(page, f"failure-{scheme}")
 
 
-def test_hostile_words_are_words_and_one_file_needs_no_server(tmp_path: Path) -> None:
+def test_hostile_text_is_escaped_and_a_single_file_needs_no_server(tmp_path: Path) -> None:
     suite = make_report_suite(tmp_path, *HOSTILE)
     toys = {**suite.environment(), **{name: os.environ[name] for name in ("MUSTER_CACHE",) if name in os.environ}}
     run = muster("run", "--scheduler", SCHEDULER, cwd=suite.work, environment=toys)
@@ -104,20 +104,20 @@ def test_hostile_words_are_words_and_one_file_needs_no_server(tmp_path: Path) ->
     with pages(address) as schemes:
         for scheme, page in schemes:
             page.goto(address)
-            unfold(page, "PRE-03 Hostile words", "preemption", "Making room")
+            unfold(page, "PRE-03 Hostile text", "preemption", "Victim selection")
             page.get_by_text("Given a node").first.wait_for()
             assert "<script>alert(1)</script>" in page.locator("body").inner_text()
             see(page, f"hostile-{scheme}")
 
 
-def muster(*words: str, cwd: Path, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """Without a limit of time: a busy machine takes as long as it takes."""
-    command = [sys.executable, "-m", "muster", *words]
+def muster(*arguments: str, cwd: Path, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """Without a time limit: a busy machine may be slow."""
+    command = [sys.executable, "-m", "muster", *arguments]
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 def open_scenario(page: "Page", behaviour: Behaviour) -> None:
-    """By its id and title, and wait for its first sentence."""
+    """By its id and title, and wait for its first step."""
     first = behaviour.steps[0]
     unfold(page, f"{behaviour.id} {behaviour.title}", behaviour.capabilities[0], behaviour.feature_title)
     page.get_by_text(f"{first.keyword} {first.text}").first.wait_for()
@@ -152,18 +152,18 @@ def served(directory: Path) -> Iterator[str]:
 
 @contextmanager
 def pages(home: str) -> Iterator[Iterator[tuple[str, "Page"]]]:
-    """A light and a dark one; neither may ask anybody for anything, nor open a dialogue."""
+    """A light and a dark page; neither may send a request elsewhere nor open a dialogue."""
     from playwright.sync_api import sync_playwright
 
-    strangers: list[str] = []
+    unexpected: list[str] = []
     known = (home.removesuffix("index.html"), "data:", "blob:")
 
     def each() -> Iterator[tuple[str, "Page"]]:
         for scheme in ("light", "dark"):
             page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 1400})
             page.set_default_timeout(PATIENCE)
-            page.on("request", lambda asked: None if asked.url.startswith(known) else strangers.append(asked.url))
-            page.on("dialog", lambda dialog: strangers.append(f"dialog {dialog.message}"))
+            page.on("request", lambda sent: None if sent.url.startswith(known) else unexpected.append(sent.url))
+            page.on("dialog", lambda dialog: unexpected.append(f"dialog {dialog.message}"))
             yield scheme, page
             page.close()
 
@@ -171,7 +171,7 @@ def pages(home: str) -> Iterator[Iterator[tuple[str, "Page"]]]:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE)
         yield each()
         browser.close()
-    assert strangers == []
+    assert unexpected == []
 
 
 def see(page: "Page", name: str) -> None:

@@ -1,4 +1,4 @@
-"""The commands on jobs against a real API server, with the test in the place of the operator and the scheduler."""
+"""The commands on jobs against a real API server; the tests act as operator and scheduler."""
 
 from __future__ import annotations
 
@@ -11,19 +11,29 @@ import pytest
 import tenacity
 import yaml
 
+from muster.arena import submission
+from muster.arena.node_usage import node_address
+from muster.arena.queries import served_kinds
 from muster.cli import main
 from muster.cluster.api import Api, ApiRefused
+from muster.cluster.job_kinds import MPI, PYTORCH
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import DEFINITION, EVENT, NODE, POD, PRIORITY_CLASS
-from muster.jobs import submissions
-from muster.jobs.kinds import MPI, PYTORCH, discover
-from muster.jobs.nodes import address_of
-from muster.jobs.objects import CONFIG_MAP, DEPLOYMENT, SERVICE
-from tests.leftovers import PATIENCE
-from tests.local_scene import Watch, bind, is_gone, node, phase_is, reason_is
+from muster.cluster.resources import (
+    CONFIG_MAP,
+    DEFINITION,
+    DEPLOYMENT,
+    EVENT,
+    NODE,
+    POD,
+    PRIORITY_CLASS,
+    SERVICE,
+    job_resource,
+)
+from tests.support.local_cluster import Watch, bind, is_gone, node, phase_is, reason_is
+from tests.support.processes_left import PATIENCE
 
 pytestmark = pytest.mark.plane
-JOBS = PYTORCH.resource("v1")
+JOBS = job_resource(PYTORCH)
 Muster = Callable[..., tuple[int, str, str]]
 Object = dict[str, Any]
 
@@ -41,19 +51,19 @@ def api(cluster: LocalCluster) -> Api:
 
 @pytest.fixture
 def muster(cluster: LocalCluster, capsys: pytest.CaptureFixture[str]) -> Muster:
-    def run(*words: str) -> tuple[int, str, str]:
+    def run(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
-        place = 2 if words[0] in ("submit", "top") else 1
+        place = 2 if arguments[0] in ("submit", "top") else 1
         options = ["--kubeconfig", str(cluster.client_kubeconfig("admin"))]
-        code = main([*words[:place], *options, *words[place:]])
+        code = main([*arguments[:place], *options, *arguments[place:]])
         out, err = capsys.readouterr()
         return code, out, err
 
     return run
 
 
-def definition(kind: str, *versions: str) -> Object:
-    """The least that is a definition; one rule, so that something can be refused."""
+def crd(kind: str, *versions: str) -> Object:
+    """A minimal CRD, with one rule so that a job can be rejected."""
     policy = {"type": "string", "enum": ["None", "Running"]}
     run_policy = {
         "type": "object",
@@ -86,15 +96,15 @@ def definition(kind: str, *versions: str) -> Object:
     }
 
 
-def test_without_definitions_nothing_is_created(muster: Muster, api: Api) -> None:
+def test_without_crds_no_object_is_created(muster: Muster, api: Api) -> None:
     code, out, err = muster("submit", "pytorch", "--name=a", "--image=i", "true")
     assert (code, out) == (2, "")
     assert "does not serve PyTorchJob (kubeflow.org/v1): install the operator" in err
     code, _, err = muster("list")
     assert code == 2
     assert "does not serve PyTorchJob (kubeflow.org/v1) nor MPIJob (kubeflow.org/v1alpha1 or v1)" in err
-    for words in (("get", "a"), ("events", "a"), ("delete", "a"), ("get", "a", "--type=mpi")):
-        code, out, err = muster(*words)
+    for arguments in (("get", "a"), ("events", "a"), ("delete", "a"), ("get", "a", "--type=mpi")):
+        code, out, err = muster(*arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert "MPIJob (kubeflow.org/v1alpha1 or v1): install the operator" in err
     made = {one["metadata"]["name"] for one in api.list(CONFIG_MAP, "default")["items"]}
@@ -104,7 +114,7 @@ def test_without_definitions_nothing_is_created(muster: Muster, api: Api) -> Non
 @pytest.fixture(scope="module")
 def served(cluster: LocalCluster) -> None:
     api = cluster.connection.api
-    for manifest in (definition("PyTorchJob", "v1"), definition("MPIJob", "v1alpha1")):
+    for manifest in (crd("PyTorchJob", "v1"), crd("MPIJob", "v1alpha1")):
         api.ensure(manifest)
     attempts = tenacity.Retrying(
         retry=tenacity.retry_if_not_result(lambda ready: ready),
@@ -121,13 +131,13 @@ def served(cluster: LocalCluster) -> None:
 
 def _answers(api: Api) -> bool:
     try:
-        return len([api.list(one.resource) for one in discover(api)]) == 2
+        return len([api.list(one.resource) for one in served_kinds(api)]) == 2
     except ApiRefused:
         return False
 
 
-def play_operator(api: Api, name: str) -> list[Object]:
-    """Make the pods of a PyTorchJob, as an operator would."""
+def create_pods(api: Api, name: str) -> list[Object]:
+    """Create the pods of a PyTorchJob, as an operator would."""
     job = api.get(JOBS, name, "default")
     owner = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": name, "uid": job["metadata"]["uid"]}
     pods = []
@@ -174,12 +184,12 @@ def test_a_job_from_submission_to_deletion(muster: Muster, api: Api) -> None:
     ):
         assert api.get(resource, name, "default")["metadata"]["ownerReferences"][0]["uid"] == uid
 
-    pods = [pod["metadata"]["name"] for pod in play_operator(api, "big")]
+    pods = [pod["metadata"]["name"] for pod in create_pods(api, "big")]
     assert json.loads(muster("get", "big", "-o", "json")[1])["status"] == "PENDING"
     for number, name in enumerate(pods, start=1):
         bind(api, name, f"n{number}")
         watch.until(POD, name, phase_is("Running"))
-    watch.until(NODE, "n1", lambda _, found: bool(address_of(found)))  # pods run on a node that has none yet
+    watch.until(NODE, "n1", lambda _, found: bool(node_address(found)))  # pods run on a node that has none yet
     set_condition(api, "big", "Running")
     code, out, _ = muster("get", "big", "-o", "json")
     seen = json.loads(out)
@@ -196,7 +206,7 @@ def test_a_job_from_submission_to_deletion(muster: Muster, api: Api) -> None:
 
     api.delete(POD, "big-worker-0", "default")
     watch.until(POD, "big-worker-0", is_gone)
-    watch.until(POD, "big-master-0", phase_is("Failed"))  # the player knows them as members of one job
+    watch.until(POD, "big-master-0", phase_is("Failed"))  # the workload simulator knows them as members of one job
     set_condition(api, "big", "Failed", at="2099-01-01T00:00:00Z")
     out = muster("get", "big", "-e")[1]
     assert out.startswith("STATUS: FAILED\nNAMESPACE: default\nPRIORITY: medium\n")
@@ -218,19 +228,19 @@ def test_a_job_from_submission_to_deletion(muster: Muster, api: Api) -> None:
 
 
 @pytest.mark.usefixtures("served")
-def test_a_refused_job_leaves_nothing_behind(muster: Muster, api: Api) -> None:
+def test_a_rejected_job_leaves_no_objects(muster: Muster, api: Api) -> None:
     code, out, err = muster(
         "submit", "pytorch", "--name=no", "--image=i", "--tensorboard", "--clean-task-policy=All", "true"
     )
     assert (code, out) == (2, "")
-    assert "refuses pytorchjob.kubeflow.org/no: " in err
-    assert err.endswith("nothing of the job was kept\n")
+    assert "rejects pytorchjob.kubeflow.org/no: " in err
+    assert err.endswith("no object of the job was kept\n")
     for resource in (CONFIG_MAP, SERVICE, DEPLOYMENT):
         assert not [one for one in api.list(resource, "default")["items"] if one["metadata"]["name"].startswith("no-")]
 
 
 @pytest.mark.usefixtures("served")
-def test_what_is_there_already_is_not_touched(muster: Muster, api: Api) -> None:
+def test_existing_objects_are_not_touched(muster: Muster, api: Api) -> None:
     theirs = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "his-tensorboard"}}
     api.post(SERVICE.path("default"), {**theirs, "spec": {"ports": [{"port": 80}]}})
     code, _, err = muster("submit", "pytorch", "--name=his", "--image=i", "--tensorboard", "true")
@@ -241,7 +251,7 @@ def test_what_is_there_already_is_not_touched(muster: Muster, api: Api) -> None:
     for kind in ("pytorch", "mpi"):
         code, _, err = muster("submit", kind, "--name=his", "--image=i", "true")
         assert code == 64
-        assert "pytorchjob 'his' exists already in namespace default: choose another name, or remove it" in err
+        assert "pytorchjob 'his' exists already in namespace default: choose another name, or delete it" in err
     assert muster("delete", "his", "hers")[0] == 64
     assert api.get(JOBS, "his", "default")
     assert muster("delete", "his", "his")[0] == 0
@@ -252,9 +262,9 @@ def test_what_is_there_already_is_not_touched(muster: Muster, api: Api) -> None:
 def test_a_name_that_two_jobs_have_needs_a_type(muster: Muster, api: Api) -> None:
     assert muster("submit", "pytorch", "--name=twin", "--image=i", "true")[0] == 0
     other = {"apiVersion": "kubeflow.org/v1alpha1", "kind": "MPIJob", "metadata": {"name": "twin"}, "spec": {}}
-    api.post(MPI.resource("v1alpha1").path("default"), other)
-    for words in (("get", "twin"), ("events", "twin"), ("delete", "twin")):
-        code, out, err = muster(*words)
+    api.post(job_resource(MPI, "v1alpha1").path("default"), other)
+    for arguments in (("get", "twin"), ("events", "twin"), ("delete", "twin")):
+        code, out, err = muster(*arguments)
         assert (code, out) == (64, "")
         assert "2 training jobs are named 'twin': say which with --type pytorchjob or --type mpijob" in err
     for kind in ("mpi", "pytorch"):
@@ -262,12 +272,12 @@ def test_a_name_that_two_jobs_have_needs_a_type(muster: Muster, api: Api) -> Non
 
 
 @pytest.mark.usefixtures("served")
-def test_whoever_is_faster_by_a_moment_is_not_touched(
+def test_an_object_that_is_created_meanwhile_is_not_touched(
     muster: Muster, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "late-pytorchjob"}, "data": {"a": "b"}}
     api.post(CONFIG_MAP.path("default"), theirs)
-    monkeypatch.setattr(submissions, "look_up", lambda *_: None)  # as if it had not been there yet
+    monkeypatch.setattr(submission, "look_up", lambda *_: None)  # as if it did not exist yet
     code, out, err = muster("submit", "pytorch", "--name=late", "--image=i", "true")
     assert (code, out) == (64, "")
     assert "configmap/late-pytorchjob exists already in namespace default: choose another name" in err
@@ -276,21 +286,23 @@ def test_whoever_is_faster_by_a_moment_is_not_touched(
 
 
 @pytest.mark.usefixtures("served")
-def test_what_cannot_be_taken_back_is_named(muster: Muster, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_that_cannot_be_deleted_again_is_named(
+    muster: Muster, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_rights(*_: object, **__: object) -> None:
-        raise ApiRefused(403, "Forbidden", "you may create, and not delete", "delete it")
+        raise ApiRefused(403, "Forbidden", "deletion is forbidden", "delete it")
 
     with monkeypatch.context() as patched:
         patched.setattr(Api, "delete", no_rights)
         code, out, err = muster("submit", "pytorch", "--name=half", "--image=i", "--clean-task-policy=All", "true")
     assert (code, out) == (2, "")
-    assert err.endswith("it left configmap/half-pytorchjob behind, which could not be removed\n")
+    assert err.endswith("configmap/half-pytorchjob could not be deleted again\n")
     api.delete(CONFIG_MAP, "half-pytorchjob", "default")
 
 
 @pytest.mark.usefixtures("served")
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("submit", "pytorch", "--name=a", "--image=i", "true"),
         ("get", "a"),
@@ -299,27 +311,27 @@ def test_what_cannot_be_taken_back_is_named(muster: Muster, api: Api, monkeypatc
         ("delete", "a"),
         ("top", "node"),
     ],
-    ids=lambda words: words[0],
+    ids=lambda arguments: arguments[0],
 )
-def test_who_may_not_look_is_told_so(
-    words: tuple[str, ...], cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_missing_rights_are_one_message(
+    arguments: tuple[str, ...], cluster: LocalCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With no name at all, and with one that nobody knows."""
+    """Without credentials, and with an unknown token."""
     known = yaml.safe_load(cluster.client_kubeconfig("admin").read_text())
-    place = 2 if words[0] in ("submit", "top") else 1
-    for user, sentence in (({}, "(403 Forbidden)"), ({"token": "wrong"}, "turns us away: 401 Unauthorized")):
+    place = 2 if arguments[0] in ("submit", "top") else 1
+    for user, message in (({}, "(403 Forbidden)"), ({"token": "wrong"}, "rejected the request: 401 Unauthorized")):
         known["users"][0]["user"] = user
         file = tmp_path / "kubeconfig"
         file.write_text(yaml.safe_dump(known))
-        assert main([*words[:place], "--kubeconfig", str(file), *words[place:]]) == 2
+        assert main([*arguments[:place], "--kubeconfig", str(file), *arguments[place:]]) == 2
         out, err = capsys.readouterr()
         assert (out, err.count("\n")) == ("", 1)
-        assert sentence in err
+        assert message in err
 
 
 @pytest.mark.usefixtures("served")
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("arguments", "message"),
     [
         (
             ("submit", "pytorch", "--name=x", "--image=i", "-p=urgent", "true"),
@@ -331,10 +343,10 @@ def test_who_may_not_look_is_told_so(
         (("delete", "x"), "nothing was deleted"),
     ],
 )
-def test_what_does_not_exist_is_one_sentence(muster: Muster, api: Api, words: tuple[str, ...], sentence: str) -> None:
-    code, out, err = muster(*words)
+def test_a_missing_object_is_one_message(muster: Muster, api: Api, arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = muster(*arguments)
     assert (code, out) == (64, "")
-    assert sentence in err
+    assert message in err
     assert err.count("\n") == 1
     assert api.list(JOBS)["items"] == []
 
@@ -360,5 +372,5 @@ def test_events_of_an_earlier_job_of_the_same_name_are_left_out(muster: Muster, 
     api.post(EVENT.path("default"), {**event, "involvedObject": about, **long_ago})
     assert "Killing" in muster("events", "again")[1]
     assert muster("submit", "pytorch", "--name=again", "--image=i", "true")[0] == 0
-    assert muster("events", "again") == (0, "", "nothing has happened to again yet\n")
+    assert muster("events", "again") == (0, "", "there are no events of again yet\n")
     muster("delete", "again")

@@ -1,4 +1,4 @@
-"""`muster explain`: the reference scheduler is asked as a process; what it cannot answer is one sentence."""
+"""`muster explain` runs the reference scheduler as a process; an error is one line."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from muster.cli import explain, main
+from muster.cli import main
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import NODE, POD
-from tests.local_scene import Watch, bind, mark, node, phase_is, pod
-from tests.test_jobs_usage import KUBECONFIG
+from tests.support.local_cluster import Watch, bind, mark, node, phase_is, pod
+from tests.unit.arena.test_arena_usage import KUBECONFIG
 
 Output = pytest.CaptureFixture[str]
 
 
-def test_without_a_pod_nothing_is_asked(capsys: Output) -> None:
+def test_the_pod_argument_is_required(capsys: Output) -> None:
     assert main(["explain"]) == 64
     assert "the following arguments are required: POD" in capsys.readouterr().err
 
 
-def test_without_a_kubeconfig_the_sentence_names_it(
-    capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_missing_kubeconfig_is_named(capsys: Output, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert main(["explain", "p"]) == 64
     out, err = capsys.readouterr()
@@ -31,7 +29,7 @@ def test_without_a_kubeconfig_the_sentence_names_it(
     assert f"the kubeconfig {tmp_path / 'none'} does not exist" in err
 
 
-def test_a_dead_server_is_the_harness_trouble(capsys: Output, tmp_path: Path) -> None:
+def test_an_unreachable_api_server_is_an_error(capsys: Output, tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         file = tmp_path / "kubeconfig"
@@ -43,7 +41,7 @@ def test_a_dead_server_is_the_harness_trouble(capsys: Output, tmp_path: Path) ->
 
 
 @pytest.mark.plane
-def test_why_a_pod_waits(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_why_a_pod_is_pending(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     with LocalCluster() as cluster:
         api = cluster.connection.api
         monkeypatch.setenv("KUBECONFIG", str(cluster.client_kubeconfig("admin")))
@@ -54,26 +52,26 @@ def test_why_a_pod_waits(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> Non
         big["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "2"}}
         for manifest in (big, small):
             api.create(manifest)
-        watch.until(NODE, "n1", lambda _, found: not found["spec"].get("taints"))  # new nodes begin with one
+        watch.until(NODE, "n1", lambda _, found: not found["spec"].get("taints"))  # new nodes have one
         assert main(["explain", "big"]) == 0
         answer = capsys.readouterr().out
-        assert answer.startswith("default/big waits: 0/1 nodes are available")
-        assert "n1: nvidia.com/gpu 1 free of 1, 2 asked" in answer
+        assert answer.startswith("default/big is pending: 0/1 nodes are available")
+        assert "n1: nvidia.com/gpu 1 free of 1, 2 requested" in answer
 
         assert main(["explain", "small"]) == 0
-        assert "asks for the scheduler default-scheduler, which is not this one" in capsys.readouterr().out
+        assert "has schedulerName default-scheduler, which this scheduler does not serve" in capsys.readouterr().out
 
         settings = "{apiVersion: scheduler.muster.dev/v1, kind: SchedulerConfiguration, schedulerNames: [mine]}"
         beside = cluster.directory / "reference.yaml"
         beside.write_text(settings)
         assert main(["explain", "big"]) == 0
-        assert "asks for the scheduler muster-scheduler, which is not this one" in capsys.readouterr().out
+        assert "has schedulerName muster-scheduler, which this scheduler does not serve" in capsys.readouterr().out
         beside.write_text("kind: Nothing")
         assert main(["explain", "big"]) == 2
-        assert "muster: the reference scheduler has no answer: " in capsys.readouterr().err
+        assert "muster: the reference scheduler failed: " in capsys.readouterr().err
         beside.unlink()
         with monkeypatch.context() as patched:
-            patched.setattr(explain, "_PATIENCE", 0.0)
+            patched.setattr("muster.timeouts.EXPLAIN", 0.0)
             assert main(["explain", "big"]) == 2
         assert "muster: the reference scheduler did not answer within 0 s" in capsys.readouterr().err
 
@@ -82,7 +80,7 @@ def test_why_a_pod_waits(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> Non
         mark(api, "small", exit_code="0")
         watch.until(POD, "small", phase_is("Succeeded"))
         assert main(["explain", "small"]) == 64
-        assert "does not wait: it has ended (Succeeded)" in capsys.readouterr().err
+        assert "is not pending: it has finished (Succeeded)" in capsys.readouterr().err
 
         assert main(["explain", "big", "-n", "kube-system"]) == 64
         assert "there is no pod 'big' in namespace kube-system" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""k3s by testcontainers, with a stand-in for its container: an embedded plane plays the API server inside.
+"""k3s by testcontainers, with a fake container: an embedded control plane takes the place of its API server.
 
 Where there is no registry, nothing more can be tried; what k3s itself makes of its flags is not seen here.
 """
@@ -16,12 +16,12 @@ import yaml
 from docker.errors import APIError
 
 from muster import assets, timeouts
-from muster.cluster import container_engine
+from muster.cluster import docker_engine
 from muster.cluster.k3s import COMMAND, IMAGE, K3sCluster
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import NODE
 from muster.errors import HarnessError
-from tests.local_scene import node
+from tests.support.local_cluster import node
 
 
 class StandIn:
@@ -32,10 +32,10 @@ class StandIn:
     did: ClassVar[list[str]] = []
 
     def __init__(self, image: str) -> None:
-        self.env = {"K3S_URL": "https://nobody"}
+        self.env = {"K3S_URL": "https://nowhere"}
         self.volumes: dict[str, Any] = {"/sys/fs/cgroup": {}}
         self.ports: dict[str, Any] = {}
-        self.asked = 0
+        self.requested = 0
         self.did.append(f"of {image}")
 
     def with_kwargs(self, **given: Any) -> None:
@@ -57,12 +57,12 @@ class StandIn:
         return self.plane._ports[0].number if self.plane else port
 
     def get_logs(self) -> tuple[bytes, bytes]:
-        return b"", b"its last words\n"
+        return b"", b"its last lines\n"
 
     def exec(self, command: list[str]) -> Any:
         assert command == ["cat", "/etc/rancher/k3s/k3s.yaml"]
-        self.asked += 1
-        if self.plane is None or self.asked == 1:
+        self.requested += 1
+        if self.plane is None or self.requested == 1:
             return SimpleNamespace(exit_code=1, output=b"no such file")
         return SimpleNamespace(exit_code=0, output=self._kubeconfig().encode())
 
@@ -82,21 +82,21 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def connect(**_: Any) -> None:
         return None
 
-    monkeypatch.setattr(container_engine, "connect", connect)
+    monkeypatch.setattr(docker_engine, "connect", connect)
     monkeypatch.setattr("testcontainers.community.k3s.K3SContainer", StandIn)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(StandIn, "did", [])
 
 
 @pytest.mark.plane
-def test_kwok_and_the_player_work_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kwok_and_the_simulator_work_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with LocalCluster() as plane:
         monkeypatch.setattr(StandIn, "plane", plane)
         plane.processes.pop("kwok").kill()
         before = set(tmp_path.iterdir())
         cluster = K3sCluster()
         api = cluster.start().api
-        assert set(cluster.logs()) == {"kwok", "player"}
+        assert set(cluster.logs()) == {"kwok", "simulator"}
         api.create(node("gpu-1"))
         assert [one["metadata"]["name"] for one in api.list(NODE)["items"]] == ["gpu-1"]
         cluster.check()
@@ -110,25 +110,25 @@ def test_kwok_and_the_player_work_beside_it(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("trouble", "said"),
+    ("trouble", "printed"),
     [
         (APIError("404", explanation="manifest unknown"), rf"cannot start {re.escape(IMAGE)} .*: manifest unknown$"),
-        (None, "k3s was not ready in time. Its last lines:\nits last words$"),
+        (None, "k3s was not ready in time. Its last lines:\nits last lines$"),
     ],
     ids=["no image", "too slow"],
 )
 def test_a_start_that_fails_is_explained_and_leaves_nothing(
-    trouble: Exception | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trouble: Exception | None, printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(StandIn, "trouble", trouble)
     monkeypatch.setattr(timeouts, "COMPONENT_READY", 0.1)
-    monkeypatch.setattr(assets, "ensure", lambda names, say: {"kwok": Path("kwok")})
-    with pytest.raises(HarnessError, match=said):
+    monkeypatch.setattr(assets, "ensure", lambda names, print_line: {"kwok": Path("kwok")})
+    with pytest.raises(HarnessError, match=printed):
         K3sCluster().start()
     assert StandIn.did[-1] == "stop"
     assert not list(tmp_path.iterdir())
 
 
-def test_another_image_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_image_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MUSTER_K3S_IMAGE", "mine/k3s:1")
     assert K3sCluster().versions() == {"k3s": "1"}

@@ -1,4 +1,4 @@
-"""A kind cluster that is found again. An embedded plane plays it; kind and docker say what they would say of one."""
+"""A reused kind cluster: an embedded control plane in its place, with fakes of kind and docker."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from typing import Any
 import pytest
 import yaml
 
-from muster import assets, suite, timeouts
+from muster import assets, timeouts
 from muster.cluster.kind import KindCluster
-from muster.cluster.kind.views import ScenarioView
+from muster.cluster.kind.kind_cluster import FilteredApi
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import NAMESPACE, NODE, POD, VOLCANO_QUEUE
+from muster.cluster.resources import NAMESPACE, NODE, POD
 from muster.errors import HarnessError
-from muster.subject.definitions import define
-from tests.kind_fakes import Fakes
-from tests.leftovers import PATIENCE
-from tests.local_scene import node
+from muster.schedulers.crds import install_crds
+from muster.schedulers.volcano import VOLCANO_QUEUE
+from muster.suite import paths
+from tests.support.kind_fakes import Fakes
+from tests.support.local_cluster import node
+from tests.support.processes_left import PATIENCE
 
 pytestmark = pytest.mark.plane
 REAL = "muster-control-plane"
-CANARIES: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "muster-canary"}}
+PROBE_NAMESPACE: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "muster-probe"}}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def plane() -> Iterator[LocalCluster]:
 @pytest.fixture
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plane: LocalCluster) -> Fakes:
     monkeypatch.setattr(timeouts, "CLEARING_AWAY", PATIENCE)  # a namespace takes its time on a busy machine
-    kwok = assets.ensure(("kwok",), say=print)["kwok"]  # the real one is needed
+    kwok = assets.ensure(("kwok",), print_line=print)["kwok"]  # the real one is needed
     fakes = Fakes(tmp_path, monkeypatch)
     fakes.set("MUSTER_ASSET_KWOK", str(kwok))
     handed_out = tmp_path / "kubeconfig"
@@ -54,22 +56,22 @@ def with_included_credentials(kubeconfig: Path) -> str:
     return yaml.safe_dump(config)
 
 
-def test_what_is_found_is_cleared_closed_and_left_standing(fakes: Fakes, plane: LocalCluster) -> None:
+def test_a_reused_cluster_is_reset_cordoned_and_kept(fakes: Fakes, plane: LocalCluster) -> None:
     api = plane.connection.api
     real = node(REAL)
     real["metadata"]["labels"] = {"kubernetes.io/os": "linux"}
     api.create(real)
     api.create(node("gpu-9"))
-    api.create(CANARIES)
-    define(api, suite.manifests() / "crds" / "volcano-queues.yaml")
+    api.create(PROBE_NAMESPACE)
+    install_crds(api, paths.manifests() / "crds" / "volcano-queues.yaml")
     queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
-    api.create({**queue, "metadata": {"name": "left", "finalizers": ["somebody.who/is-gone"]}})
+    api.create({**queue, "metadata": {"name": "left", "finalizers": ["controller.example/is-gone"]}})
     cluster = KindCluster(reuse=True)
     cluster.start()
     try:
         assert [one["metadata"]["name"] for one in api.list(NODE)["items"]] == [REAL]
         assert api.get(NODE, REAL)["spec"]["unschedulable"] is True
-        api.create(CANARIES)  # as the stage does next: one that is still going would be in the way
+        api.create(PROBE_NAMESPACE)  # as the environment does next: a terminating one would make this fail
         assert api.list(VOLCANO_QUEUE)["items"] == []
         assert "mv /etc/kubernetes/manifests/kube-scheduler.yaml" in fakes.calls("docker exec")[-1]
         assert not fakes.calls("podMaxBackoffSeconds")
@@ -79,7 +81,7 @@ def test_what_is_found_is_cleared_closed_and_left_standing(fakes: Fakes, plane: 
     finally:
         cluster.stop()
     api.delete(NODE, REAL)
-    api.delete(NAMESPACE, CANARIES["metadata"]["name"])
+    api.delete(NAMESPACE, PROBE_NAMESPACE["metadata"]["name"])
     assert not directory.exists()
     assert not fakes.calls("docker rm")
     assert not fakes.calls("kind create")
@@ -94,9 +96,9 @@ def test_scenarios_do_not_see_the_real_node(fakes: Fakes, plane: LocalCluster) -
     try:
         view.create(node("gpu-1"))
         assert [one["metadata"]["name"] for one in view.list(NODE)["items"]] == ["gpu-1"]
-        assert view.own(f'{{"spec":{{"nodeName":"{REAL}"}}}}'.encode()) is None
-        assert view.own(b'{"spec":{"nodeName":"gpu-1"}}') is not None
-        assert view.own(f'{{"reportingInstance":"default-scheduler-{REAL}"}}'.encode()) is not None
+        assert view.visible(f'{{"spec":{{"nodeName":"{REAL}"}}}}'.encode()) is None
+        assert view.visible(b'{"spec":{"nodeName":"gpu-1"}}') is not None
+        assert view.visible(f'{{"reportingInstance":"default-scheduler-{REAL}"}}'.encode()) is not None
         cluster.signal_scheduler("STOP")
         assert fakes.calls("docker exec")[-1].endswith("pkill --signal STOP --exact kube-scheduler")
         assert fakes.calls("podMaxBackoffSeconds") == ["podMaxBackoffSeconds: 1"]
@@ -105,11 +107,11 @@ def test_scenarios_do_not_see_the_real_node(fakes: Fakes, plane: LocalCluster) -
         cluster.stop()
         for name in ("gpu-1", REAL):
             plane.connection.api.delete(NODE, name)
-    assert isinstance(view, ScenarioView)
+    assert isinstance(view, FilteredApi)
     assert view.list(POD)["items"] == []
 
 
-def test_a_second_run_is_refused_while_the_first_one_lasts(fakes: Fakes, plane: LocalCluster) -> None:
+def test_a_second_run_is_refused_while_the_first_one_runs(fakes: Fakes, plane: LocalCluster) -> None:
     first, second = KindCluster(reuse=True), KindCluster(reuse=True)
     first.start()
     try:
@@ -124,19 +126,19 @@ def test_a_second_run_is_refused_while_the_first_one_lasts(fakes: Fakes, plane: 
 
 
 @pytest.mark.parametrize(("reuse", "kept"), [(False, True), (False, False), (True, True)])
-def test_whether_it_is_kept_is_decided_at_the_end_and_said(fakes: Fakes, reuse: bool, kept: bool) -> None:
+def test_keeping_is_decided_at_the_end_and_reported(fakes: Fakes, reuse: bool, kept: bool) -> None:
     fakes.has_image()
-    said: list[str] = []
-    cluster = KindCluster(reuse=reuse, keep=True, say=said.append)
+    printed: list[str] = []
+    cluster = KindCluster(reuse=reuse, keep=True, print_line=printed.append)
     cluster.start()
     directory, name = cluster.directory, "muster" if reuse else fakes.calls("kind create")[0].split("--name=")[1][:13]
     cluster.keep = kept
-    said.clear()
+    printed.clear()
     cluster.stop()
     cluster.stop()
     removal = "" if reuse else f"docker rm -f -v {name}-control-plane && "
     kubeconfig = directory / "admin.kubeconfig"
-    told = f"kept: the kind cluster {name}, see {kubeconfig}; when you are done: {removal}rm -r {directory}"
-    assert said == ([told] if kept else [])
+    raised = f"kept: the kind cluster {name}, see {kubeconfig}; when you are done: {removal}rm -r {directory}"
+    assert printed == ([raised] if kept else [])
     assert kubeconfig.exists() == kept
     assert bool(fakes.calls("docker rm")) == (not kept)

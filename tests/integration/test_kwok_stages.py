@@ -1,4 +1,4 @@
-"""What KWOK plays by our stages, with hand-made bindings instead of a scheduler."""
+"""KWOK's behaviour with Muster's stages, with bindings by hand instead of a scheduler."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import EVENT, NODE, POD
-from tests.leftovers import PATIENCE
-from tests.local_scene import Watch, bind, is_gone, mark, node, phase_is, pod
+from tests.support.local_cluster import Watch, bind, is_gone, mark, node, phase_is, pod
+from tests.support.processes_left import PATIENCE
 
 pytestmark = pytest.mark.plane
 SLACK = 20.0  # seconds that a busy machine may add; what would go wrong here takes 30 or more
@@ -68,7 +68,7 @@ def test_a_node_becomes_schedulable_with_its_gpus_and_an_address(api: Api, watch
     print(f"node schedulable after {took * 1000:.0f} ms")
 
 
-def test_a_node_that_is_taken_down_stays_down(api: Api, watch: Watch) -> None:
+def test_a_node_that_is_not_ready_stays_so(api: Api, watch: Watch) -> None:
     api.create(node("down"))
     watch.until(NODE, "down", is_schedulable)
     down = {"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "KubeletNotReady"}]}}
@@ -121,7 +121,7 @@ def test_pods_on_a_node_created_a_moment_ago_run_at_once(api: Api, watch: Watch)
     ("code", "reason", "phase", "expected"),
     [("0", "", "Succeeded", "Completed"), ("1", "", "Failed", "Error"), ("137", "OOMKilled", "Failed", "OOMKilled")],
 )
-def test_a_mark_ends_a_pod(api: Api, watch: Watch, code: str, reason: str, phase: str, expected: str) -> None:
+def test_an_annotation_ends_a_pod(api: Api, watch: Watch, code: str, reason: str, phase: str, expected: str) -> None:
     name = f"ends-{code}"
     run_pod(api, watch, pod(name))
     mark(api, name, exit_code=code, **({"exit_reason": reason} if reason else {}))
@@ -151,7 +151,7 @@ def test_a_pod_ends_after_its_declared_time_whatever_happens_to_it_meanwhile(
 
 
 @pytest.mark.parametrize(("declared", "seconds"), [("", 1.0), ("200ms", 0.2), ("2500ms", 2.5)])
-def test_a_deleted_pod_keeps_its_place_for_its_termination_time(
+def test_a_deleted_pod_terminates_for_its_termination_time(
     api: Api, watch: Watch, declared: str, seconds: float
 ) -> None:
     name = f"leaves-{declared or 'default'}"
@@ -168,7 +168,7 @@ def test_a_deleted_pod_keeps_its_place_for_its_termination_time(
     print(f"gone after {took * 1000:.0f} ms, Killing after {killing * 1000:.0f} ms")
 
 
-def test_a_pod_that_has_ended_goes_at_once(api: Api, watch: Watch) -> None:
+def test_a_pod_that_has_ended_is_deleted_at_once(api: Api, watch: Watch) -> None:
     run_pod(api, watch, pod("done", termination="30s"))
     mark(api, "done", exit_code="0")
     watch.until(POD, "done", phase_is("Succeeded"))

@@ -1,10 +1,10 @@
-"""Every mistake that a feature file can hold is found before anything runs, with its place and the fix."""
+"""Every mistake that a feature file can hold is found before anything runs, with its line and the fix."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.toy_suite import CLAIMED, feature, make_toy_suite, scenario
+from tests.support.toy_suite import CLAIMED, feature, make_toy_suite, scenario
 
 GOOD = scenario("PRE-01", "Then it holds")
 DEFECTS = {
@@ -15,13 +15,13 @@ DEFECTS = {
     "unknown tag": (feature(scenario("PRE-01", "Then it holds", tags="@preemtion")), 5, "did you mean @preemption?"),
     "no then": (feature(scenario("PRE-01", "When nothing happens")), 5, "has no Then, so it cannot fail"),
     "no steps": (feature("  @PRE-01 @must\n  Scenario: Empty\n"), 5, "has no Then, so it cannot fail"),
-    "no id": (feature("  @must\n  Scenario: s\n    Then it holds"), 5, "carries no requirement id"),
+    "no id": (feature("  @must\n  Scenario: s\n    Then it holds"), 5, "has no requirement id"),
     "two ids": (
         feature(scenario("PRE-01", "Then it holds", tags="@PRE-02")),
         5,
         "2 requirement ids (@PRE-01, @PRE-02)",
     ),
-    "no level": (feature("  @PRE-01\n  Scenario: s\n    Then it holds"), 5, "carries no level"),
+    "no level": (feature("  @PRE-01\n  Scenario: s\n    Then it holds"), 5, "has no level"),
     "two levels": (feature(scenario("PRE-01", "Then it holds", tags="@may")), 5, "2 levels (@must, @may)"),
     "duplicate id": (
         feature(GOOD, scenario("PRE-01", "Then it holds", title="Other")),
@@ -29,12 +29,23 @@ DEFECTS = {
         "'PRE-01' is already taken",
     ),
     "duplicate title": (feature(GOOD, scenario("PRE-02", "Then it holds", title="Title of PRE-01")), 10, "the title"),
-    "no capability": (feature(GOOD, tags="@doc-1"), 5, "carries no capability"),
+    "no capability": (feature(GOOD, tags="@doc-1"), 5, "has no capability"),
     "tags on examples": (
         feature(f"{GOOD}\n    @may\n    Examples:\n      | a |\n      | 1 |").replace("Scenario:", "Scenario Outline:"),
         5,
         "has tags on its Examples (@may)",
     ),
+    "retired word in a title": (
+        feature(scenario("PRE-01", "Then it holds", title="The most important pod runs")),
+        5,
+        '"important": write priority',
+    ),
+    "retired phrase in a step": (
+        feature(scenario("PRE-01", 'Then pod "a" asks for 1 GPU')),
+        7,
+        '"asks for": write requests',
+    ),
+    "retired word in a feature's name": (feature(GOOD, title="Room for gangs"), 2, '"Room": write capacity'),
     "starts with and": (
         feature("  @PRE-01 @must\n  Scenario: s\n    * a node\n    Then it holds"),
         6,
@@ -44,18 +55,18 @@ DEFECTS = {
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
-def test_a_defect_is_one_sentence_with_its_place(tmp_path: Path, defect: str) -> None:
-    text, line, sentence = DEFECTS[defect]
+def test_a_defect_is_one_line_with_its_place(tmp_path: Path, defect: str) -> None:
+    text, line, message = DEFECTS[defect]
     suite = make_toy_suite(tmp_path).write(text)
     run = suite.muster("run")
     assert run.returncode == 2, run.stdout
     place = f"{suite.root / 'features/toys/toys.feature'}:{line}: "
-    assert [problem for problem in run.stderr.splitlines() if place in problem and sentence in problem], run.stderr
+    assert [problem for problem in run.stderr.splitlines() if place in problem and message in problem], run.stderr
     assert "Traceback" not in run.stderr
     assert not list(suite.work.rglob("results.jsonl"))
 
 
-def test_plain_pytest_refuses_as_well_with_all_problems_at_once(tmp_path: Path) -> None:
+def test_plain_pytest_reports_all_problems_at_once(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it hodls", "And it hlods", tags="@nope")))
     for options in ([], ["-n", "2"]):
         run = suite.pytest(*options)
@@ -71,7 +82,7 @@ def test_mistakes_in_features_do_not_stop_other_tests(tmp_path: Path) -> None:
     assert suite.pytest("tests").returncode == 0
 
 
-def test_two_definitions_for_one_sentence_are_refused(tmp_path: Path) -> None:
+def test_two_definitions_of_one_step_are_refused(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path).write(feature(GOOD))
     again = "from pytest_bdd import parsers, then\n@then(parsers.parse('it {verb}'))\ndef _(verb): ...\n"
     (suite.root / "steps" / "vague.py").write_text(again)
@@ -100,12 +111,12 @@ def test_outlines_are_checked_row_by_row_and_backgrounds_count(tmp_path: Path) -
 
 
 def test_the_features_of_the_suite_itself_are_clean() -> None:
-    from muster import subject
-    from muster.catalogue import read_features
-    from muster.lint import lint
-    from muster.suite import suite_root
+    from muster import schedulers
+    from muster.suite.behaviours import read_features
+    from muster.suite.lint import lint
+    from muster.suite.paths import suite_root
 
     catalogue = read_features(suite_root() / "features")
-    for name in subject.names():
-        kind, configuration = subject.choose(name)
+    for name in schedulers.names():
+        kind, configuration = schedulers.choose(name)
         assert lint(catalogue, claims=kind.claims(configuration)) == []

@@ -1,4 +1,4 @@
-"""What is seen while a run lasts, on a terminal and when messages go astray."""
+"""The live view of a run, on a terminal and when messages are lost."""
 
 import fcntl
 import os
@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from muster import progress
-from tests.leftovers import PATIENCE
-from tests.toy_suite import SCHEDULER, feature, make_toy_suite, scenario
+from tests.support.processes_left import PATIENCE
+from tests.support.toy_suite import SCHEDULER, feature, make_toy_suite, scenario
 
 
 def run_on_a_terminal(command: list[str], cwd: Path, environment: dict[str, str], look: Callable[[str], None]) -> str:
@@ -40,7 +40,7 @@ def without_codes(seen: bytes) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode(errors="ignore"))
 
 
-def pictures(text: str) -> int:
+def refreshes(text: str) -> int:
     return len(re.findall(r"\d/2  \d+ s", text))
 
 
@@ -51,7 +51,7 @@ def test_a_terminal_shows_what_each_scenario_waits_for(tmp_path: Path) -> None:
     awaited = re.compile(r'waits [1-9]\d* s for "urgent" to run  Title of PRE-02')
 
     def look(text: str) -> None:
-        if awaited.search(text) and pictures(text) >= 4:
+        if awaited.search(text) and refreshes(text) >= 4:
             enough.touch()
 
     environment = suite.environment(TERM="xterm", NO_COLOR="1")
@@ -63,13 +63,13 @@ def test_a_terminal_shows_what_each_scenario_waits_for(tmp_path: Path) -> None:
     assert awaited.search(text)
     assert re.search(r"1/2  \d+ s  1 failed or broken", text)
     assert text.index("PRE-01   failed") < text.index("PRE-02  must")
-    assert 4 <= pictures(text) <= 5 * seconds + 2
+    assert 4 <= refreshes(text) <= 5 * seconds + 2
 
 
-def test_nobody_listening_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_listener_sending_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(progress.ENVIRONMENT_VARIABLE, raising=False)
     progress.send("starts", id="PRE-01")
-    monkeypatch.setenv(progress.ENVIRONMENT_VARIABLE, "@nobody-is-there")
+    monkeypatch.setenv(progress.ENVIRONMENT_VARIABLE, "@no-listener")
     with progress.waiting("something"):
         pass
 

@@ -18,14 +18,15 @@ from pathlib import Path
 
 import pytest
 
-from bench.figures import resident
+from bench.statistics import resident_set_mib
 from muster import timeouts
-from muster.cluster.api import Api, ApiRefused
+from muster.cluster.api import ApiRefused
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import NODE, POD
+from muster.cluster.run_scope import open_api
 from muster.errors import HarnessError
-from tests.leftovers import PATIENCE, carriers, gone, tag_of, wait_for_end
-from tests.local_scene import node
+from tests.support.local_cluster import node
+from tests.support.processes_left import PATIENCE, carriers, gone, tag_of, wait_for_end
 
 pytestmark = pytest.mark.plane
 
@@ -47,9 +48,9 @@ def ports_of(cluster: LocalCluster) -> list[int]:
     return [port.number for port in cluster._ports]
 
 
-def assert_gone(pids: list[int], ports: list[int], room: Path) -> None:
+def assert_gone(pids: list[int], ports: list[int], directory: Path) -> None:
     assert all(gone(pid) for pid in pids)
-    assert not list(room.iterdir())
+    assert not list(directory.iterdir())
     for port in ports:
         with socket.socket() as free:
             free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # closed connections linger in TIME_WAIT
@@ -69,14 +70,14 @@ def test_five_times_up_and_down_leaves_nothing(temporary: Path) -> None:
         down = time.monotonic()
         print(f"up in {up - began:.2f} s, down in {down - up:.2f} s")
         assert_gone(pids, ports, temporary)
-        assert down - up < PATIENCE  # not for ever; how many seconds it takes is measured by bench.plane_cycles
+        assert down - up < PATIENCE  # not for ever; how many seconds it takes is measured by bench.cluster_start
         now = len(os.listdir("/proc/self/fd"))
         assert descriptors is None or now <= descriptors, "a descriptor is left open"
         descriptors = now
 
 
-def test_it_fits_into_the_memory_it_promises(cluster: LocalCluster) -> None:
-    sizes = {name: resident(process.pid) for name, process in cluster.processes.items()}
+def test_it_fits_into_the_documented_memory(cluster: LocalCluster) -> None:
+    sizes = {name: resident_set_mib(process.pid) for name, process in cluster.processes.items()}
     print({name: f"{size:.0f} MiB" for name, size in sizes.items()}, f"together {sum(sizes.values()):.0f} MiB")
     assert sum(sizes.values()) < 700
 
@@ -87,7 +88,7 @@ def test_its_directory_is_private_and_its_servers_are_on_loopback_only(cluster: 
     inodes = set()
     for process in cluster.processes.values():
         for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile, so that nobody listens there
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
                 inodes.add(os.readlink(descriptor))
     listening = 0
     for family, loopback in (("tcp", "0100007F"), ("tcp6", "00000000000000000000000001000000")):
@@ -102,14 +103,14 @@ def test_its_directory_is_private_and_its_servers_are_on_loopback_only(cluster: 
 def test_the_kubeconfig_works_and_anonymous_requests_are_refused(cluster: LocalCluster) -> None:
     assert cluster.connection.api.list(NODE)["items"] == []
     trust = ssl.create_default_context(cafile=str(cluster.directory / "certificates" / "ca.crt"))
-    stranger = http.client.HTTPSConnection("127.0.0.1", ports_of(cluster)[0], context=trust)
-    stranger.request("GET", "/api/v1/pods")
-    assert stranger.getresponse().status == http.HTTPStatus.FORBIDDEN
-    stranger.close()
+    anonymous = http.client.HTTPSConnection("127.0.0.1", ports_of(cluster)[0], context=trust)
+    anonymous.request("GET", "/api/v1/pods")
+    assert anonymous.getresponse().status == http.HTTPStatus.FORBIDDEN
+    anonymous.close()
 
 
-def test_the_scheduler_has_its_own_rights_and_no_more(cluster: LocalCluster) -> None:
-    scheduler = Api.connect(cluster.client_kubeconfig("scheduler"))
+def test_the_scheduler_has_its_own_permissions_only(cluster: LocalCluster) -> None:
+    scheduler = open_api(cluster.client_kubeconfig("scheduler"))
     assert scheduler.list(POD)["items"] == []
     with pytest.raises(ApiRefused) as refused:
         scheduler.create(node("forbidden"))
@@ -118,11 +119,11 @@ def test_the_scheduler_has_its_own_rights_and_no_more(cluster: LocalCluster) -> 
 
 def test_versions_and_logs_are_there_for_the_report(cluster: LocalCluster) -> None:
     assert cluster.versions()["kube-apiserver"].lstrip("v").startswith("1.")
-    assert set(cluster.logs()) == {"etcd", "kube-apiserver", "kube-controller-manager", "kwok", "player"}
+    assert set(cluster.logs()) == {"etcd", "kube-apiserver", "kube-controller-manager", "kwok", "simulator"}
     assert cluster.logs()["kube-apiserver"].stat().st_size > 0
 
 
-def test_asking_whether_all_is_well_is_cheap(cluster: LocalCluster) -> None:
+def test_the_health_check_is_cheap(cluster: LocalCluster) -> None:
     took = []
     for _ in range(1000):
         began = time.monotonic()
@@ -132,7 +133,7 @@ def test_asking_whether_all_is_well_is_cheap(cluster: LocalCluster) -> None:
 
 
 @pytest.mark.parametrize("name", ["etcd", "kwok"])
-def test_a_component_that_dies_is_named_at_once_and_the_rest_stops(name: str, temporary: Path) -> None:
+def test_a_component_that_dies_is_reported_at_once_and_the_rest_stops(name: str, temporary: Path) -> None:
     cluster = LocalCluster()
     cluster.start()
     pids, ports = [process.pid for process in cluster.processes.values() if process.pid], ports_of(cluster)
@@ -152,7 +153,7 @@ def test_a_component_that_dies_is_named_at_once_and_the_rest_stops(name: str, te
     assert_gone(pids, ports, temporary)
 
 
-def test_two_planes_started_at_once_do_not_meet(temporary: Path) -> None:
+def test_two_clusters_started_at_once_are_isolated(temporary: Path) -> None:
     code = (
         "import sys; from muster.cluster.local import LocalCluster\n"
         "with LocalCluster() as cluster:\n"
@@ -171,8 +172,8 @@ def test_two_planes_started_at_once_do_not_meet(temporary: Path) -> None:
 STARTING = """
 import sys
 from muster.cluster.local import LocalCluster
-from muster.processes import Janitor
-print(Janitor.current().pid, Janitor.current().tag, flush=True)
+from muster.processes import Reaper
+print(Reaper.current().pid, Reaper.current().tag, flush=True)
 with LocalCluster() as cluster:
     print("up", flush=True)
     sys.stdin.read()
@@ -195,15 +196,15 @@ def test_a_signal_at_any_moment_leaves_nothing(number: signal.Signals, after: fl
         [sys.executable, "-c", STARTING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     assert parent.stdout is not None
-    janitor, tag = parent.stdout.readline().split()
+    reaper, tag = parent.stdout.readline().split()
     if after is None:
         assert parent.stdout.readline() == b"up\n"
     else:
         time.sleep(after)
     parent.send_signal(number)
     parent.wait(PATIENCE)
-    wait_for_end(int(janitor))
-    assert carriers(b"MUSTER_JANITOR_TAG=" + tag) == []
+    wait_for_end(int(reaper))
+    assert carriers(b"MUSTER_REAPER_TAG=" + tag) == []
     assert list(temporary.iterdir()) == []
 
 
@@ -216,7 +217,7 @@ def test_up_prints_its_kubeconfig_and_ends_clean(temporary: Path) -> None:
     )
     assert up.stdout is not None
     kubeconfig = up.stdout.readline().strip().removeprefix("export KUBECONFIG=")
-    nodes = Api.connect(Path(kubeconfig)).list(NODE)["items"]
+    nodes = open_api(Path(kubeconfig)).list(NODE)["items"]
     assert [one["status"]["allocatable"]["nvidia.com/gpu"] for one in nodes] == ["8", "8"]
     up.send_signal(signal.SIGINT)
     _, said = up.communicate(timeout=PATIENCE)

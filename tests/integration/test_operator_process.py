@@ -1,4 +1,4 @@
-"""The operator as a process beside a real API server: from a job to its pods, and from its pods to its end."""
+"""The operator as a process with a real API server: the lifecycle of jobs and their pods."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ import pytest
 
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import EVENT, POD, VOLCANO_GROUP, Resource
-from muster.subject.definitions import define
-from scheduler.operator.names import suffix
-from scheduler.operator.objects import Job
-from tests.leftovers import PATIENCE
-from tests.local_scene import Object, Watch, bind, is_gone, mark, node, phase_is, reason_is
+from muster.cluster.resources import EVENT, POD, Resource
+from muster.schedulers.crds import install_crds
+from muster.schedulers.volcano import VOLCANO_GROUP
+from scheduler.operator.api_objects import Job
+from scheduler.operator.replica_names import suffix
+from tests.support.local_cluster import Object, Watch, bind, is_gone, mark, node, phase_is, reason_is
+from tests.support.processes_left import PATIENCE
 
 pytestmark = pytest.mark.plane
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PYTORCH = Resource("kubeflow.org/v1", "PyTorchJob", "pytorchjobs")
 MPI = Resource("kubeflow.org/v1", "MPIJob", "mpijobs")
 OLD_MPI = Resource("kubeflow.org/v1alpha1", "MPIJob", "mpijobs")
@@ -32,7 +33,7 @@ SERVICE = Resource("v1", "Service", "services")
 
 
 class JobWatch(Watch):
-    """Jobs, their groups and services as well."""
+    """Watches jobs, PodGroups and services as well."""
 
     kinds = (*Watch.kinds, PYTORCH, MPI, VOLCANO_GROUP, SERVICE)
 
@@ -41,7 +42,7 @@ class JobWatch(Watch):
 def cluster() -> Iterator[LocalCluster]:
     with LocalCluster() as cluster:
         for name in ("kubeflow-pytorchjobs", "kubeflow-mpijobs", "volcano-podgroups"):
-            define(cluster.connection.api, ROOT / "manifests" / "crds" / f"{name}.yaml")
+            install_crds(cluster.connection.api, ROOT / "manifests" / "crds" / f"{name}.yaml")
         cluster.connection.api.create(node("n", gpus=16))
         yield cluster
 
@@ -88,7 +89,7 @@ def submit(api: Api, manifest: Object) -> None:
 
 
 def state_is(kind: str) -> Callable[[str, Object], bool]:
-    """What `kubectl get` shows: the last condition."""
+    """The state that `kubectl get` shows: the last condition."""
     return lambda event, found: (
         event != "DELETED" and (found.get("status", {}).get("conditions") or [{}])[-1].get("type") == kind
     )
@@ -127,22 +128,22 @@ def test_a_job_gets_its_pods_runs_and_succeeds(
         watch.until(POD, "good-master-0", is_gone)
 
 
-def test_a_lost_member_ends_the_job_and_its_peers_crash(
+def test_a_lost_replica_fails_the_job_and_its_peers_crash(
     cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
 ) -> None:
-    with operator(cluster, tmp_path / "log", "--profile", "documents"):
-        submit(api, job("sad", workers=2, policy="OnFailure"))
-        run(api, watch, ("sad-master-0", "sad-worker-0", "sad-worker-1"))
-        watch.until(PYTORCH, "sad", state_is("Running"))
-        api.delete(POD, "sad-worker-1", "default")
-        watch.until(PYTORCH, "sad", state_is("Failed"))
-        for survivor in ("sad-master-0", "sad-worker-0"):
+    with operator(cluster, tmp_path / "log", "--profile", "walkthroughs"):
+        submit(api, job("lossy", workers=2, policy="OnFailure"))
+        run(api, watch, ("lossy-master-0", "lossy-worker-0", "lossy-worker-1"))
+        watch.until(PYTORCH, "lossy", state_is("Running"))
+        api.delete(POD, "lossy-worker-1", "default")
+        watch.until(PYTORCH, "lossy", state_is("Failed"))
+        for survivor in ("lossy-master-0", "lossy-worker-0"):
             watch.until(POD, survivor, phase_is("Failed"))
         names = {one["metadata"]["name"] for one in api.list(POD, "default")["items"]}
-        assert "sad-worker-1" not in names
+        assert "lossy-worker-1" not in names
 
 
-def test_a_member_that_went_while_the_operator_was_away_is_still_lost(
+def test_a_replica_that_is_deleted_while_the_operator_is_down_is_lost(
     cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
 ) -> None:
     def all_active(event: str, found: Object) -> bool:
@@ -151,17 +152,17 @@ def test_a_member_that_went_while_the_operator_was_away_is_still_lost(
 
     log = tmp_path / "log"
     with operator(cluster, log):
-        submit(api, job("away"))
-        run(api, watch, ("away-master-0", "away-worker-0"))
-        watch.until(PYTORCH, "away", all_active)
-    api.delete(POD, "away-worker-0", "default", grace=0)
-    watch.until(POD, "away-worker-0", is_gone)
+        submit(api, job("down"))
+        run(api, watch, ("down-master-0", "down-worker-0"))
+        watch.until(PYTORCH, "down", all_active)
+    api.delete(POD, "down-worker-0", "default", grace=0)
+    watch.until(POD, "down-worker-0", is_gone)
     with operator(cluster, log):
-        watch.until(PYTORCH, "away", state_is("Failed"))
-    assert "away-worker-0" not in {one["metadata"]["name"] for one in api.list(POD, "default")["items"]}
+        watch.until(PYTORCH, "down", state_is("Failed"))
+    assert "down-worker-0" not in {one["metadata"]["name"] for one in api.list(POD, "default")["items"]}
 
 
-def test_a_gang_has_no_pods_before_its_group_is_let_in(
+def test_a_gang_has_no_pods_before_its_pod_group_is_admitted(
     cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
 ) -> None:
     with operator(cluster, tmp_path / "log", "--gang", "volcano"):
@@ -182,12 +183,14 @@ def test_a_gang_has_no_pods_before_its_group_is_let_in(
         watch.until(VOLCANO_GROUP, "gang", is_gone)
 
 
-def test_an_mpi_job_as_arena_writes_it(cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path) -> None:
+def test_a_v1alpha1_mpi_job_as_arena_creates_it(
+    cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
+) -> None:
     container = {"name": "mpi", "image": "training", "resources": {"limits": {"nvidia.com/gpu": 1}}}
     template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
     metadata = {"name": "medium", "namespace": "default", "labels": {"app": "mpijob", "release": "medium"}}
     spec = {"replicas": 1, "backoffLimit": 0, "cleanPodPolicy": "All", "template": template}
-    with operator(cluster, tmp_path / "log", "--profile", "documents"):
+    with operator(cluster, tmp_path / "log", "--profile", "walkthroughs"):
         submit(api, {"apiVersion": OLD_MPI.api_version, "kind": "MPIJob", "metadata": metadata, "spec": spec})
         run(api, watch, ["medium-worker-0"])
         seen = msgspec.convert(api.get(MPI, "medium", "default"), Job)
@@ -207,29 +210,31 @@ def test_an_mpi_job_as_arena_writes_it(cluster: LocalCluster, api: Api, watch: J
         assert api.get(OLD_MPI, "medium", "default")["status"]["launcherStatus"] == "Failed"
 
 
-def test_what_cannot_be_is_refused_or_said(cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path) -> None:
-    wrong = job("wrong")
-    wrong["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] = 0
+def test_invalid_jobs_are_rejected_or_fail_validation(
+    cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
+) -> None:
+    invalid = job("invalid")
+    invalid["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] = 0
     with pytest.raises(ApiRefused, match=r"Worker\.replicas"):
-        submit(api, wrong)
-    unnamed, refused = job("unnamed"), job("refused")
-    unnamed["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"] = []
-    refused["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]["name"] = "No Name"
+        submit(api, invalid)
+    empty, rejected = job("empty"), job("rejected")
+    empty["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"] = []
+    rejected["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]["name"] = "No Name"
     with operator(cluster, tmp_path / "log"):
         for name, manifest, field in (
-            ("unnamed", unnamed, "spec.pytorchReplicaSpecs.Master.template.spec.containers"),
-            ("refused", refused, "spec.containers[0].name"),
+            ("empty", empty, "spec.pytorchReplicaSpecs.Master.template.spec.containers"),
+            ("rejected", rejected, "spec.containers[0].name"),
         ):
             submit(api, manifest)
             watch.until(PYTORCH, name, state_is("Failed"))
-            said = api.get(PYTORCH, name, "default")["status"]["conditions"][-1]
-            assert said["reason"] == "PyTorchJobFailedValidation"
-            assert field in said["message"]
-        watch.until(POD, "refused-worker-0", is_gone)
-        watch.until(EVENT, "unnamed", reason_is("PyTorchJobFailedValidation"))
+            condition = api.get(PYTORCH, name, "default")["status"]["conditions"][-1]
+            assert condition["reason"] == "PyTorchJobFailedValidation"
+            assert field in condition["message"]
+        watch.until(POD, "rejected-worker-0", is_gone)
+        watch.until(EVENT, "empty", reason_is("PyTorchJobFailedValidation"))
 
 
-def test_killed_in_the_middle_and_started_again(
+def test_a_killed_and_restarted_operator_creates_no_pod_twice(
     cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path
 ) -> None:
     jobs = [f"many-{number}" for number in range(10)]
@@ -239,22 +244,22 @@ def test_killed_in_the_middle_and_started_again(
         watch.until(POD, "many-3-master-0", phase_is("Pending"))
         first.kill()
         first.wait()
-        first.returncode = 0  # as asked
+        first.returncode = 0  # killed on purpose
     before = _uids(api)
     with operator(cluster, tmp_path / "log"):
         for name in jobs:
             for pod in (f"{name}-master-0", f"{name}-worker-0", f"{name}-worker-1"):
                 watch.until(POD, pod, phase_is("Pending"))
             watch.until(PYTORCH, name, state_is("Created"))
-        submit(api, job("newcomer"))  # the first operator may have made all pods: it is the second that is asked
+        submit(api, job("newcomer"))  # the first operator may have created all pods: this one needs the second
         watch.until(PYTORCH, "newcomer", state_is("Created"))
     after = _uids(api)
     assert before.items() <= after.items()
     assert len(after) == 3 * len(jobs)
 
 
-def test_too_long_and_then_long_enough(cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path) -> None:
-    """Timers: nothing else happens to this job."""
+def test_active_deadline_and_ttl(cluster: LocalCluster, api: Api, watch: JobWatch, tmp_path: Path) -> None:
+    """Only timers trigger these reconciliations."""
     with operator(cluster, tmp_path / "log"):
         submit(api, job("slow", activeDeadlineSeconds=1, ttlSecondsAfterFinished=1))
         watch.until(PYTORCH, "slow", state_is("Failed"))

@@ -1,4 +1,4 @@
-"""The recorder against a real API server: nothing is missed, whatever happens to the line."""
+"""The recorder against a real API server: nothing is missed, whatever happens to the connection."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import pytest
 
-from muster.chronicle.history import History
-from muster.chronicle.recorder import KindRecorder, Recorder
 from muster.cluster.api import Api
 from muster.cluster.local import LocalCluster
-from muster.cluster.local.readiness import wait_until
 from muster.cluster.resources import POD
 from muster.errors import HarnessError
 from muster.processes import Process
-from tests.leftovers import PATIENCE
+from muster.processes.readiness import wait_until
+from muster.recording.history import History
+from muster.recording.recorder import KindRecorder, Recorder
+from tests.support.processes_left import PATIENCE
 
 pytestmark = pytest.mark.plane
 
@@ -51,7 +51,7 @@ def wait_for(history: History, true: Callable[[], bool], seconds: float = PATIEN
     deadline = time.monotonic() + seconds
     with history.changed:
         while not true():
-            assert time.monotonic() < deadline, "it did not come true in time"
+            assert time.monotonic() < deadline, "not true in time"
             history.changed.wait(0.2)
 
 
@@ -67,7 +67,7 @@ def recorded(recorder: Recorder) -> dict[str, str]:
 
 def clear(api: Api, history: History) -> None:
     api.delete_all(POD, "default", gracePeriodSeconds="0")
-    wait_for(history, lambda: all(life.gone for life in history.pods))
+    wait_for(history, lambda: all(pod.gone for pod in history.pods))
 
 
 def test_dropped_connections_lose_nothing(api: Api, recorder: Recorder) -> None:
@@ -92,7 +92,7 @@ def test_dropped_connections_lose_nothing(api: Api, recorder: Recorder) -> None:
     clear(api, history)
 
 
-def test_a_flood_on_one_object_is_recorded_whole(api: Api, recorder: Recorder) -> None:
+def test_every_update_of_one_object_is_recorded(api: Api, recorder: Recorder) -> None:
     history = recorder.open(History("default"))
     api.create(pod("flooded"))
     updates, began = 300, time.monotonic()
@@ -104,24 +104,24 @@ def test_a_flood_on_one_object_is_recorded_whole(api: Api, recorder: Recorder) -
         list(pool.map(touch, range(updates)))
     rate = updates / (time.monotonic() - began)
     wait_for(history, lambda: recorded(recorder) == versions(api))
-    life = history.pod("flooded")
-    assert life is not None
-    seen = {state.metadata.annotations.get("touched") for _, state in life.states}
+    flooded = history.pod("flooded")
+    assert flooded is not None
+    seen = {state.metadata.annotations.get("touched") for _, state in flooded.states}
     assert {str(number) for number in range(updates)} <= seen, f"updates lost at {rate:.0f} per second"
     clear(api, history)
 
 
-def test_an_api_server_restart_is_survived_and_a_loss_is_admitted(cluster: LocalCluster, api: Api) -> None:
+def test_an_api_server_restart_is_survived_or_marked_as_a_gap(cluster: LocalCluster, api: Api) -> None:
     recorder = Recorder(api).start()
     history = recorder.open(History("default"))
     api.create(pod("before"))
     wait_for(history, lambda: history.pod("before") is not None)
     old = cluster.processes["kube-apiserver"]
     old.kill()
-    reborn = Process(old.name, old.argv, directory=old.directory, log=old.log)
-    cluster.processes["kube-apiserver"] = reborn
-    reborn.start()
-    wait_until(lambda: answers(api), reborn, [reborn])
+    restarted = Process(old.name, old.argv, directory=old.directory, log=old.log)
+    cluster.processes["kube-apiserver"] = restarted
+    restarted.start()
+    wait_until(lambda: answers(api), restarted, [restarted])
     for number in range(20):
         api.ensure(pod(f"after-{number}"))
     wait_for(history, lambda: all(history.pod(f"after-{number}") for number in range(20)))
@@ -166,13 +166,13 @@ def test_replayed_events_are_dropped_and_bookmarks_move_on() -> None:
     assert kind.state() == {}
 
 
-def test_410_lists_again_and_admits_the_gap(api: Api) -> None:
+def test_410_lists_again_and_marks_a_gap(api: Api) -> None:
     recorder = Recorder(api).start()
     history = recorder.open(History("default"))
     kind = recorder.kinds["Pod"]
     api.create(pod("early"))
     wait_for(history, lambda: history.pod("early") is not None)
-    kind.version = 1  # a place that the server has long forgotten
+    kind.version = 1  # too old for the server
     kind.drop_connection()
     wait_for(history, lambda: history.gaps == ["Pod"])
     api.create(pod("late"))
@@ -188,5 +188,5 @@ def test_what_came_before_a_broken_line_is_kept(api: Api) -> None:
     good = msgspec.json.encode({"type": "ADDED", "object": {**pod("whole"), "metadata": meta}})
     with pytest.raises(msgspec.DecodeError):
         recorder.kinds["Pod"]._take([good, b"\x17\x03\x03 broken"])
-    assert [life.name for life in history.pods] == ["whole"]
+    assert [pod.name for pod in history.pods] == ["whole"]
     assert recorder.kinds["Pod"].version == 7

@@ -1,4 +1,4 @@
-"""The reference scheduler as a process beside a real API server: it binds, evicts, nominates, and keeps queues."""
+"""The reference scheduler as a process beside a real API server: it binds, evicts, nominates, and controls queues."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ import pytest
 import yaml
 
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import EVENT, NODE, POD, VOLCANO_COMMAND, VOLCANO_GROUP, VOLCANO_QUEUE
-from muster.subject.definitions import define
+from muster.cluster.resources import EVENT, NODE, POD
+from muster.schedulers.crds import install_crds
+from muster.schedulers.volcano import VOLCANO_COMMAND, VOLCANO_GROUP, VOLCANO_QUEUE
 from scheduler.client import Access, Client, Reflector
-from scheduler.runtime.objects import Custom
-from tests.leftovers import PATIENCE
-from tests.local_scene import Object, Watch, node, phase_is, pod
+from scheduler.runtime.api_types import CustomResource
+from tests.support.local_cluster import Object, Watch, node, phase_is, pod
+from tests.support.processes_left import PATIENCE
 
 pytestmark = pytest.mark.plane
 
-_CRDS = Path(__file__).parents[1] / "manifests" / "crds"
+_CRDS = Path(__file__).parents[2] / "manifests" / "crds"
 _RIGHTS = {
     "ServiceAccount": "/api/v1/namespaces/kube-system/serviceaccounts",
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
@@ -36,8 +37,8 @@ _RIGHTS = {
 class Scheduler:
     """`python -m scheduler`, with the lines that it logs."""
 
-    def __init__(self, kubeconfig: Path, *words: str) -> None:
-        command = [sys.executable, "-m", "scheduler", "--kubeconfig", str(kubeconfig), *words]
+    def __init__(self, kubeconfig: Path, *arguments: str) -> None:
+        command = [sys.executable, "-m", "scheduler", "--kubeconfig", str(kubeconfig), *arguments]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.address = self.until("listening")["address"]
         self.until("ready")
@@ -61,7 +62,7 @@ def plane() -> Iterator[tuple[LocalCluster, Watch]]:
     with LocalCluster() as cluster:
         api = cluster.connection.api
         for name in ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator-podgroups"):
-            define(api, _CRDS / f"{name}.yaml")
+            install_crds(api, _CRDS / f"{name}.yaml")
         for name, value in (("low", 10), ("high", 100)):
             api.create(_priority(name, value))
         yield cluster, Watch(api)
@@ -69,7 +70,7 @@ def plane() -> Iterator[tuple[LocalCluster, Watch]]:
 
 @pytest.fixture(scope="module")
 def account(plane: tuple[LocalCluster, Watch], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A kubeconfig with the rights that the scheduler's manifest gives, and no others."""
+    """A kubeconfig with exactly the RBAC rules of the scheduler's manifest."""
     api, admin = plane[0].connection.api, plane[0].connection.kubeconfig
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     for manifest in yaml.safe_load_all((_CRDS.parent / "scheduler" / "rbac.yaml").read_text()):
@@ -108,9 +109,9 @@ def test_binds_evicts_and_nominates(plane: tuple[LocalCluster, Watch], scheduler
     assert "nvidia.com/gpu" in _explained(cluster, "hopeless")
     with urllib.request.urlopen(f"http://{scheduler.address}/metrics") as answer:
         text = answer.read().decode()
-    assert 'muster_scheduler_done_total{kind="bind"} 2' in text
-    assert 'muster_scheduler_done_total{kind="evict"} 1' in text
-    assert scheduler.stop() == 0  # what was told before is written before it ends
+    assert 'muster_scheduler_actions_total{action="bind",result="success"} 2' in text
+    assert 'muster_scheduler_actions_total{action="evict",result="success"} 1' in text
+    assert scheduler.stop() == 0  # pending writes are finished before it exits
     watch.until(EVENT, "high-pod", _says("Scheduled"))
     watch.until(EVENT, "low-pod", _says("Preempted"))
     watch.until(EVENT, "hopeless", _says("FailedScheduling"))
@@ -120,7 +121,7 @@ def test_binds_evicts_and_nominates(plane: tuple[LocalCluster, Watch], scheduler
     api.delete(NODE, "n")
 
 
-def test_a_gang_waits_for_its_queue_and_runs(plane: tuple[LocalCluster, Watch], scheduler: Scheduler) -> None:
+def test_a_gang_is_pending_until_its_queue_opens(plane: tuple[LocalCluster, Watch], scheduler: Scheduler) -> None:
     cluster, watch = plane
     api = cluster.connection.api
     api.create(node("g", gpus=2))
@@ -136,7 +137,7 @@ def test_a_gang_waits_for_its_queue_and_runs(plane: tuple[LocalCluster, Watch], 
     api.create(queue)
     for name in ("one", "two"):
         watch.until(POD, name, phase_is("Running"))
-    while scheduler.until("decided").get("phase") != "Running":
+    while scheduler.until("decision").get("phase") != "Running":
         pass
     asyncio.run(_until(cluster, "queues", lambda status: status.get("state") == "Open" and status.get("running") == 1))
     target = {"kind": "Queue", "name": "later"}
@@ -149,23 +150,23 @@ def test_a_gang_waits_for_its_queue_and_runs(plane: tuple[LocalCluster, Watch], 
 
 
 def _explained(cluster: LocalCluster, name: str) -> str:
-    words = ["explain", name, "-n", "default", "--kubeconfig", str(cluster.connection.kubeconfig)]
+    arguments = ["explain", name, "-n", "default", "--kubeconfig", str(cluster.connection.kubeconfig)]
     return subprocess.run(
-        [sys.executable, "-m", "scheduler", *words], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "scheduler", *arguments], capture_output=True, text=True, check=True
     ).stdout
 
 
 async def _until(cluster: LocalCluster, plural: str, holds: Callable[[Object], bool]) -> None:
-    """Until the status of one object of the kind is as wanted."""
+    """Wait until the status of an object matches."""
     reached = asyncio.Event()
 
-    def look(_: str, found: Custom) -> None:
+    def look(_: str, found: CustomResource) -> None:
         if holds(found.status or {}):
             reached.set()
 
     async with Client(Access.from_kubeconfig(cluster.connection.kubeconfig)) as client:
         path = f"/apis/{VOLCANO_GROUP.api_version}/{plural}"
-        task = asyncio.create_task(Reflector(client, path, Custom, look).run())
+        task = asyncio.create_task(Reflector(client, path, CustomResource, look).run())
         async with asyncio.timeout(30):
             await reached.wait()
         task.cancel()

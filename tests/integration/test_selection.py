@@ -1,15 +1,15 @@
-"""Which behaviours run: --only, -k, -m and --list agree; and what is seen on the way."""
+"""Which behaviours run: --only, -k, -m and --list agree; and what a run prints meanwhile."""
 
 import time
 from pathlib import Path
 
 import pytest
 
-from muster.catalogue import Behaviour
-from muster.cli.live import SILENCE
 from muster.errors import UsageError
-from muster.selection import select
-from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
+from muster.runner.live_view import SILENCE
+from muster.suite.behaviours import Behaviour
+from muster.suite.selection import select
+from tests.support.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,8 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
     suite = make_toy_suite(tmp_path_factory.mktemp("selection"))
     suite.write(
         feature(
-            scenario("PRE-01", "Then it holds", title="A pod takes room"),
-            scenario("PRE-02", "Then it holds", title="A gang waits", level="should"),
+            scenario("PRE-01", "Then it holds", title="A pod takes GPUs"),
+            scenario("PRE-02", "Then it holds", title="A gang is pending", level="should"),
             scenario("PRE-10", "Then it holds", title="Nothing moves", level="may"),
         )
     )
@@ -36,7 +36,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
         (["-m", "must", "-m", "preemption"], ["PRE-01"]),
         (["-k", "gang or nothing"], ["PRE-02", "PRE-10"]),
         (["-k", "not (gang or pod) and PRE"], ["PRE-10"]),
-        (["-k", '"takes room"'], ["PRE-01"]),
+        (["-k", '"takes gpus"'], ["PRE-01"]),
         (["-k", "taints", "-m", "may"], ["PRE-10"]),
     ],
     ids=str,
@@ -50,7 +50,7 @@ def test_the_list_shows_what_would_run(suite: ToySuite, options: list[str], ids:
 
 def test_the_list_is_aligned(suite: ToySuite) -> None:
     lines = suite.muster("run", "--list", "-m", "must").stdout.splitlines()
-    columns = [line.index(title) for line, title in zip(lines, ("A pod takes room", "Title of TNT-01"), strict=True)]
+    columns = [line.index(title) for line, title in zip(lines, ("A pod takes GPUs", "Title of TNT-01"), strict=True)]
     assert columns[0] == columns[1]
     assert lines[1].split()[:3] == ["TNT-01", "must", "taints"]
 
@@ -62,12 +62,12 @@ def test_a_run_runs_what_the_list_shows(tmp_path: Path) -> None:
     assert run.returncode == 0
     assert set(suite.verdicts()) == {"PRE-02", "PRE-03"}
     progress = [line.split()[:4] for line in run.stderr.splitlines() if not line.startswith("...")]
-    assert [words[:2] for words in progress] == [["PRE-02", "passed"], ["PRE-03", "passed"]]
-    assert [words[2:] for words in progress] == [[f"{result['seconds']:.1f}", "s"] for result in suite.results()]
+    assert [parts[:2] for parts in progress] == [["PRE-02", "passed"], ["PRE-03", "passed"]]
+    assert [parts[2:] for parts in progress] == [[f"{result['seconds']:.1f}", "s"] for result in suite.results()]
     assert (suite.work / "results" / "latest").resolve().name.endswith("-kube-scheduler")
 
 
-def test_plain_pytest_selects_by_marker_word_and_id(tmp_path: Path) -> None:
+def test_plain_pytest_selects_by_marker_keyword_and_id(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path)
     suite.write(
         feature(scenario("PRE-01", "Then it holds", title="Gang"), scenario("PRE-02", "Then it holds", level="may"))
@@ -88,22 +88,22 @@ def test_plain_pytest_explains_its_trap_with_paths(tmp_path: Path) -> None:
     assert suite.verdicts(suite.work) == {"PRE-01": "passed"}
 
 
-def test_what_is_awaited_is_said_when_nothing_ends(tmp_path: Path) -> None:
+def test_a_long_step_prints_what_it_waits_for(tmp_path: Path) -> None:
     enough = tmp_path / "enough"
     long = scenario("PRE-01", f"When it takes until there is a file {enough}", "Then it holds")
-    suite, started, said = make_toy_suite(tmp_path).write(feature(long)), time.monotonic(), []
+    suite, started, printed = make_toy_suite(tmp_path).write(feature(long)), time.monotonic(), []
     with suite.start("run") as run:
         assert run.stderr is not None
         for line in run.stderr:
-            said.append(line)
+            printed.append(line)
             if line.startswith("... PRE-01  ") and line.endswith('s for "urgent" to run  Title of PRE-01\n'):
                 enough.touch()
     assert run.returncode == 0
     assert enough.exists()
-    assert sum(line.startswith("...") for line in said) <= (time.monotonic() - started) / SILENCE
+    assert sum(line.startswith("...") for line in printed) <= (time.monotonic() - started) / SILENCE
 
 
-def test_the_users_own_settings_and_packages_stay_out(tmp_path: Path) -> None:
+def test_settings_and_packages_of_the_working_directory_are_ignored(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
     (suite.work / "steps").mkdir()
     (suite.work / "steps" / "__init__.py").write_text("raise RuntimeError('the wrong steps')\n")
@@ -124,18 +124,18 @@ def test_pytest_that_cannot_start_is_explained(tmp_path: Path) -> None:
     assert "pytest.log" in run.stderr
 
 
-def test_words_need_an_expression() -> None:
+def test_a_keyword_needs_an_expression() -> None:
     behaviour = Behaviour("A title", "Feature", Path("x.feature"), 1, ("PRE-01", "must", "preemption"), ())
-    assert select([behaviour], words="a and title or nope") == [behaviour]
+    assert select([behaviour], keyword="a and title or nope") == [behaviour]
     for wrong in ("", "and", "a or", "a b", "(a", "a)", "not"):
         with pytest.raises(UsageError):
-            select([behaviour], words=wrong)
+            select([behaviour], keyword=wrong)
 
 
-def test_a_run_that_gives_up_says_so_in_one_sentence(tmp_path: Path) -> None:
+def test_a_run_that_gives_up_prints_one_line(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path)
     suite.write(feature(scenario("PRE-01", "Given a cluster that is in use", "Then it holds")))
     run = suite.muster("run")
     assert run.returncode == 2
-    sentence = "muster: no scenario was run; The cluster is in use by process 7: wait until that has ended."
-    assert run.stderr.splitlines()[-1] == sentence
+    line = "muster: no scenario was run; The cluster is in use by process 7: wait until that has ended."
+    assert run.stderr.splitlines()[-1] == line

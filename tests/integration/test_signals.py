@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGKILL in the middle of a run: an orderly end, what was proven is kept, nobody is left."""
+"""SIGINT, SIGTERM and SIGKILL in the middle of a run: an orderly end, results so far are kept, no process is left."""
 
 import contextlib
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from muster.cli.pytest_process import STOP
-from tests.leftovers import PATIENCE, until
-from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
+from muster.timeouts import WORKERS_STOP
+from tests.support.processes_left import PATIENCE, until
+from tests.support.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def in_the_middle(suite: ToySuite, workers: int = 1) -> bool:
 
 
 def processes_of(suite: ToySuite) -> list[int]:
-    """Whoever was started for this suite and still lives."""
+    """Processes that were started for this suite and still run."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -68,7 +68,7 @@ def test_an_interrupted_run_cleans_up_and_keeps_what_it_has(
     assert processes_of(suite) == []
 
 
-def test_the_death_of_the_parent_ends_the_run(suite: ToySuite, tmp_path: Path) -> None:
+def test_the_end_of_the_parent_ends_the_run(suite: ToySuite, tmp_path: Path) -> None:
     run = suite.start("run", "--workers", "2")
     until(lambda: in_the_middle(suite, 2))
     run.kill()
@@ -93,12 +93,12 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
     run.send_signal(signal.SIGINT)
     out, _ = run.communicate(timeout=PATIENCE)
     assert run.returncode == 2
-    assert time.monotonic() - heard < STOP - 5  # s; after STOP the first one kills as well
+    assert time.monotonic() - heard < WORKERS_STOP - 5  # s; after that time the first one kills as well
     assert "interrupted" in out
     assert processes_of(suite) == []
 
 
-def test_a_signal_before_pytest_is_one_sentence(suite: ToySuite) -> None:
+def test_a_signal_before_pytest_is_one_message(suite: ToySuite) -> None:
     pipe = suite.work / "kubeconfig"
     os.mkfifo(pipe)  # reading it blocks: the run is in its first phase
     run = suite.start("run", "--kubeconfig", str(pipe))

@@ -1,4 +1,4 @@
-"""The player beside a real API server."""
+"""The workload simulator with a real API server."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import POD
-from tests.local_scene import Watch, bind, is_gone, node, phase_is, pod
+from tests.support.local_cluster import Watch, bind, is_gone, node, phase_is, pod
 
 pytestmark = pytest.mark.plane
 
 
-def test_a_lost_member_takes_its_peers_along_and_nobody_else() -> None:
+def test_only_the_peers_of_a_lost_member_crash() -> None:
     with LocalCluster() as cluster:
         api = cluster.connection.api
         watch = Watch(api)
@@ -33,8 +33,8 @@ def test_a_lost_member_takes_its_peers_along_and_nobody_else() -> None:
             assert (ended["exitCode"], ended["reason"]) == (1, "Error")
         assert api.get(POD, "other", "default")["status"]["phase"] == "Running"
 
-        pid = cluster.processes["player"].pid
+        pid = cluster.processes["simulator"].pid
         status = Path(f"/proc/{pid}/status").read_text()
-        resident = int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
-        print(f"player: {resident:.0f} MiB")
-        assert resident < 60
+        memory = int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
+        print(f"simulator: {memory:.0f} MiB")
+        assert memory < 60

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from muster.arena import commands
 from muster.cli import main
-from muster.cli.typing import typed
-from muster.cluster.api import Api
 from muster.cluster.resources import NODE, POD
-from tests.leftovers import PATIENCE
-from tests.local_scene import Watch, phase_is
+from muster.cluster.run_scope import open_api
+from tests.support.local_cluster import Watch, phase_is
+from tests.support.processes_left import PATIENCE
 
 BAD = {
     "no scheduler of that name": (["--scheduler", "nope"], "unknown scheduler 'nope'"),
@@ -29,12 +29,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_request_starts_nothing(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments, sentence = BAD[case]
+def test_a_usage_error_starts_nothing(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, message = BAD[case]
     assert main(["up", *arguments]) == 64
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert sentence in err
+    assert message in err
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def up(temporary: Path) -> Iterator[subprocess.Popen[str]]:
 def test_a_job_that_is_submitted_runs(up: subprocess.Popen[str], temporary: Path) -> None:
     assert up.stdout is not None
     kubeconfig = Path(up.stdout.readline().strip().removeprefix("export KUBECONFIG="))
-    api = Api.connect(kubeconfig)
+    api = open_api(kubeconfig)
     taints = {one["metadata"]["name"]: one["spec"].get("taints", []) for one in api.list(NODE)["items"]}
     assert list(taints) == ["gpu-1", "master-1"]
     assert [(one["key"], one["effect"]) for one in taints["master-1"]] == [
@@ -70,37 +70,37 @@ def test_a_job_that_is_submitted_runs(up: subprocess.Popen[str], temporary: Path
     watch = Watch(api)
     for name, priority in (("first", "medium"), ("second", "critical")):
         command = f'muster submit pytorch --name={name} --gpus=2 --image=i --priority={priority} "true"'
-        assert typed(command, kubeconfig).code == 0
+        assert commands.run(command, kubeconfig).exit_code == 0
         watch.until(POD, f"{name}-master-0", phase_is("Running"))
-    assert "second-master-0" in typed("muster top node -d", kubeconfig).text
-    assert "is bound to gpu-1" in typed("muster explain second-master-0", kubeconfig).text
+    assert "second-master-0" in commands.run("muster top node -d", kubeconfig).output
+    assert "is bound to gpu-1" in commands.run("muster explain second-master-0", kubeconfig).output
 
     up.send_signal(signal.SIGINT)
-    _, said = up.communicate(timeout=PATIENCE)
+    _, printed = up.communicate(timeout=PATIENCE)
     assert up.returncode == 0
-    assert "scheduler  reference" in said
-    assert "operator   reference" in said
-    assert len(said.splitlines()) <= 12
-    assert said.endswith("everything is gone: no process, no port, no file left\n")
+    assert "scheduler  reference" in printed
+    assert "operator   reference" in printed
+    assert len(printed.splitlines()) <= 12
+    assert printed.endswith("everything is gone: no process, no port, no file left\n")
     assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.plane
-def test_a_part_that_dies_ends_it_with_its_name(up: subprocess.Popen[str], temporary: Path) -> None:
+def test_a_component_that_ends_stops_it_and_is_named(up: subprocess.Popen[str], temporary: Path) -> None:
     assert up.stdout is not None
     assert up.stdout.readline().startswith("export KUBECONFIG=")
     os.kill(child(up.pid, b"scheduler.operator"), signal.SIGKILL)
-    _, said = up.communicate(timeout=PATIENCE)
+    _, printed = up.communicate(timeout=PATIENCE)
     assert up.returncode == 2
-    assert "muster: the operator reference" in said
+    assert "muster: the operator reference" in printed
     assert list(temporary.iterdir()) == []
 
 
-def child(parent: int, word: bytes) -> int:
-    """The one with that word in its command line, which is empty in the middle of exec."""
+def child(parent: int, part: bytes) -> int:
+    """The one with that text in its command line, which is empty in the middle of exec."""
     deadline = time.monotonic() + PATIENCE
-    while len(found := [pid for pid, line in children(parent) if word in line]) != 1:
-        assert time.monotonic() < deadline, f"{len(found)} children with {word!r}"
+    while len(found := [pid for pid, line in children(parent) if part in line]) != 1:
+        assert time.monotonic() < deadline, f"{len(found)} children with {part!r}"
         time.sleep(0.01)
     return found[0]
 

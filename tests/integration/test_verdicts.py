@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from muster.errors import BehaviourViolated, HarnessError, NotStaged, NotSupported
+from muster.errors import ConformanceFailure, HarnessError, NotStaged, NotSupported
 from muster.report.results import Result
-from muster.verdicts import Verdict, combined, exit_code, sentence_of, verdict_of
-from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
+from muster.verdicts import Verdict, combined, exit_code, message_of, verdict_of
+from tests.support.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 ENDINGS = {
     "PRE-01": ("Then it holds", "passed", ""),
     "PRE-02": ("Then it is violated", "failed", "wanted   one victim\nseen     two victims"),
     "PRE-03": ("Then it is not supported", "not-supported", "gangs are not claimed"),
-    "PRE-04": ("Then it is not staged", "not-staged", "a foreign scheduler cannot be paused"),
+    "PRE-04": ("Then it is not staged", "not-staged", "the scheduler of an existing cluster cannot be paused"),
     "PRE-05": ("Then it is skipped", "skipped", "asked for"),
     "PRE-06": ("Then it raises a harness error", "error", "the API server is gone: see its log"),
     "PRE-07": ("Then it raises a plain assertion", "error", "AssertionError: odd"),
@@ -61,10 +61,10 @@ def test_a_result_knows_its_steps_up_to_the_one_that_broke(ran: tuple[ToySuite, 
     assert steps["PRE-09"][-1] == ("Given", "a cluster that cannot start", "error")
 
 
-def test_stories_are_told_in_full_with_a_way_to_reproduce(ran: tuple[ToySuite, int, str]) -> None:
+def test_failure_reports_are_printed_in_full_with_a_command_to_reproduce(ran: tuple[ToySuite, int, str]) -> None:
     _, _, out = ran
-    story = "PRE-02 failed: Title of PRE-02\n  wanted   one victim\n  seen     two victims\n  reproduce with: "
-    assert story + "muster run --scheduler kube-scheduler --only PRE-02 --keep\n" in out
+    report = "PRE-02 failed: Title of PRE-02\n  wanted   one victim\n  seen     two victims\n  repeat   "
+    assert report + "muster run --scheduler kube-scheduler --only PRE-02 --keep\n" in out
     assert "Traceback" not in out
 
 
@@ -96,11 +96,12 @@ def test_only_claimed_musts_of_the_scheduler_decide(
 def test_a_worker_that_dies_is_an_error_and_the_rest_goes_on(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path)
     others = [scenario(f"PRE-0{number}", "Then it holds") for number in range(2, 6)]
-    suite.write(feature(scenario("PRE-01", "When the worker dies", "Then it holds"), *others))
+    suite.write(feature(scenario("PRE-01", "When the worker is killed", "Then it holds"), *others))
     run = suite.muster("run", "--workers", "2")
     assert run.returncode == 2
     assert suite.verdicts() == {"PRE-01": "error"} | {f"PRE-0{number}": "passed" for number in range(2, 6)}
     assert "the worker process died" in run.stdout
+    assert next(each["worker"] for each in suite.results() if each["id"] == "PRE-01").startswith("gw")
 
 
 def test_every_row_of_an_outline_is_a_scenario(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_every_row_of_an_outline_is_a_scenario(tmp_path: Path) -> None:
 
 def test_a_cluster_that_does_not_start_is_an_error_before_the_first_step(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
-    run = suite.muster("run", TOY="no-scene")
+    run = suite.muster("run", TOY="no-scenario")
     assert run.returncode == 2
     assert "PRE-01 error: Title of PRE-01\n  the cluster did not start: start it again\n" in run.stdout
     (result,) = suite.results()
@@ -130,20 +131,20 @@ def test_plain_pytest_keeps_its_own_exit_codes_and_names_the_verdict(tmp_path: P
     run = suite.pytest("--junitxml", str(tmp_path / "junit.xml"), "-rs")
     assert run.returncode == 1
     assert "1 failed, 1 skipped" in run.stdout
-    assert "not-staged: a foreign scheduler cannot be paused" in run.stdout
+    assert "not-staged: the scheduler of an existing cluster cannot be paused" in run.stdout
     assert '<property name="verdict" value="not-staged"' in (tmp_path / "junit.xml").read_text()
     assert not list(tmp_path.rglob("results.jsonl"))
 
 
-def test_verdicts_of_groups_and_sentences() -> None:
-    violated, trouble = BehaviourViolated("story"), HarnessError("sentence")
+def test_verdicts_and_messages_of_exception_groups() -> None:
+    violated, trouble = ConformanceFailure("report"), HarnessError("sentence")
     assert verdict_of(None) is Verdict.PASSED
     assert verdict_of(BaseExceptionGroup("teardown", [violated, violated])) is Verdict.FAILED
     assert verdict_of(BaseExceptionGroup("teardown", [violated, trouble])) is Verdict.ERROR
     assert verdict_of(NotSupported("x")) is Verdict.NOT_SUPPORTED
     assert verdict_of(NotStaged("x")) is Verdict.NOT_STAGED
     assert verdict_of(AssertionError("x")) is Verdict.ERROR
-    assert sentence_of(BaseExceptionGroup("teardown", [violated, trouble])) == "story\nsentence"
+    assert message_of(BaseExceptionGroup("teardown", [violated, trouble])) == "report\nsentence"
 
 
 def test_the_worst_phase_counts() -> None:

@@ -1,4 +1,4 @@
-"""The wheel carries the suite inside the one package, and works where nobody ever saw a checkout."""
+"""The wheel carries the suite inside the one package, and works without a checkout."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from muster import __version__, suite
+from muster import __version__
+from muster.suite import paths
 
-ROOT = suite.suite_root()
+ROOT = paths.suite_root()
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +31,11 @@ def content(wheel: Path) -> list[str]:
         return archive.namelist()
 
 
-def test_one_name_lands_in_site_packages(content: list[str]) -> None:
+def test_the_wheel_installs_one_package(content: list[str]) -> None:
     assert {name.split("/")[0] for name in content} == {"muster", f"passmuster-{__version__}.dist-info"}
 
 
-def test_the_suite_travels_inside(content: list[str]) -> None:
+def test_the_wheel_contains_the_suite(content: list[str]) -> None:
     """Every file of the suite that the checkout has, the wheel has."""
     folders = ["features", "steps", "fixtures", "manifests", "scheduler", "ci/toolchain"]
     files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.is_file()]
@@ -46,7 +47,7 @@ def test_the_suite_travels_inside(content: list[str]) -> None:
 
 
 def test_it_works_from_another_directory(wheel: Path, tmp_path: Path) -> None:
-    """The dependencies are lent by the environment of this test, Muster itself comes from the wheel alone."""
+    """The dependencies come from the environment of this test, Muster itself comes from the wheel alone."""
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     for folder in (home, elsewhere):
         folder.mkdir()
@@ -68,9 +69,9 @@ def test_it_works_from_another_directory(wheel: Path, tmp_path: Path) -> None:
     # A plain line in a .pth file adds a directory without reading the .pth files there: the checkout stays out.
     Path(site.strip(), "lent.pth").write_text(sysconfig.get_path("purelib"))
 
-    def muster(*words: str) -> subprocess.CompletedProcess[str]:
+    def muster(*arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {"HOME": str(home), "PATH": "/usr/bin:/bin", "MUSTER_CACHE": str(tmp_path / "cache")}
-        command = [str(tmp_path / "venv" / "bin" / "muster"), *words]
+        command = [str(tmp_path / "venv" / "bin" / "muster"), *arguments]
         return subprocess.run(command, cwd=elsewhere, env=environment, capture_output=True, text=True, check=False)
 
     version = muster("--version")

@@ -1,11 +1,11 @@
-"""A second hand in the cluster that does what a broken scheduler would do, so that scenarios can be seen to fail.
+"""Fault injector: a process beside the scheduler that does what a broken scheduler would do, so that scenarios fail.
 
-Started by the stage when MUSTER_SABOTEUR names it: `MUSTER_SABOTEUR="python tests/saboteur.py reckless" muster run`.
-  reckless     binds every new pod at once to the first node it names or finds, whatever room or taints say
-  massacre     when one pod is preempted, evicts every other less important pod as well
-  trigger-happy  evicts a running pod as soon as a new one asks, whether that helps or not
-  silent       deletes a less important pod for a waiting one, without a condition and without an event
-  merciless    drives every pod out of a node with a NoExecute taint at once, whatever it tolerates
+`MUSTER_FAULT_INJECTOR="python tests/mutation/fault_injector.py binds-every-pod" muster run` starts it beside the
+scheduler. binds-every-pod                 binds every new pod at once to the newest node, whatever its free resources
+and taints evicts-all-lower-priority-pods  when one pod is preempted, evicts every other lower-priority pod as well
+evicts-for-every-pending-pod    evicts a running pod for every pending pod, whether that helps or not
+evicts-without-condition        deletes a running pod for a pending one, without condition or event
+evicts-tolerating-pods          evicts every pod from a node with a NoExecute taint at once, whatever it tolerates
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from muster.chronicle.evictions import BY_TAINT
-from muster.chronicle.history import History
-from muster.chronicle.lifelines import PodLife
-from muster.chronicle.preemptions import BY_SCHEDULER, victims
-from muster.chronicle.recorder import Recorder
+from muster.assertions.preemption import victims
+from muster.assertions.taint_eviction import BY_TAINT
 from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
 from muster.cluster.resources import POD
+from muster.cluster.run_scope import open_api
+from muster.recording.conventions import BY_SCHEDULER
+from muster.recording.history import History
+from muster.recording.pod_history import PodHistory
+from muster.recording.recorder import Recorder
 
 
-def bind(api: Api, pod: PodLife, node: str) -> None:
+def bind(api: Api, pod: PodHistory, node: str) -> None:
     body = {
         "apiVersion": "v1",
         "kind": "Binding",
@@ -35,9 +37,9 @@ def bind(api: Api, pod: PodLife, node: str) -> None:
         api.post(POD.path(pod.namespace, pod.name, "binding"), body)
 
 
-def evict(api: Api, pod: PodLife, *, silently: bool = False, reason: str = BY_SCHEDULER) -> None:
-    if not silently:
-        mark = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "sabotage"}
+def evict(api: Api, pod: PodHistory, *, without_condition: bool = False, reason: str = BY_SCHEDULER) -> None:
+    if not without_condition:
+        mark = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "injected fault"}
         api.patch(
             POD,
             pod.name,
@@ -49,78 +51,84 @@ def evict(api: Api, pod: PodLife, *, silently: bool = False, reason: str = BY_SC
     api.delete(POD, pod.name, pod.namespace)
 
 
-def reckless(api: Api, history: History) -> Iterator[None]:
+def bind_every_pod(api: Api, history: History) -> Iterator[None]:
     done: set[str] = set()
     while True:
         for pod in history.pods:
-            nodes = [name for name, node in history.nodes.items() if node.gone is None and "canary" not in name]
+            nodes = [name for name, node in history.nodes.items() if node.gone is None and not node.is_probe]
             if pod.uid not in done and pod.bound is None and nodes:
                 done.add(pod.uid)
                 bind(api, pod, nodes[-1])
         yield
 
 
-def massacre(api: Api, history: History) -> Iterator[None]:
+def evict_all_lower_priority_pods(api: Api, history: History) -> Iterator[None]:
     done: set[str] = set()
     while True:
         gone = victims(history)
         for pod in history.pods if gone else []:
             if pod.uid not in done and pod.bound and not pod.deleting and pod.namespace == gone[-1].namespace:
-                waiting = [other for other in history.pods if other.priority > pod.priority and other.deleting is None]
-                if waiting:
+                pending = [other for other in history.pods if other.priority > pod.priority and other.deleting is None]
+                if pending:
                     done.add(pod.uid)
                     evict(api, pod)
         yield
 
 
-def trigger_happy(api: Api, history: History, *, silently: bool = False) -> Iterator[None]:
-    served: set[str] = set()
+def evict_for_every_pending_pod(api: Api, history: History, *, without_condition: bool = False) -> Iterator[None]:
+    done: set[str] = set()
     while True:
         for pod in history.pods:
-            settled = [o for o in history.pods if o.running and not o.deleting and o.namespace == pod.namespace]
-            if pod.uid not in served and pod.refused and settled:
-                served.add(pod.uid)
-                evict(api, settled[-1], silently=silently)
-            elif pod.uid not in served and not silently and settled and settled[0].uid != pod.uid and pod.bound is None:
-                served.add(pod.uid)
-                evict(api, settled[0])
+            running = [o for o in history.pods if o.running and not o.deleting and o.namespace == pod.namespace]
+            if pod.uid not in done and pod.scheduling_failed and running:
+                done.add(pod.uid)
+                evict(api, running[-1], without_condition=without_condition)
+            elif (
+                pod.uid not in done
+                and not without_condition
+                and running
+                and running[0].uid != pod.uid
+                and pod.bound is None
+            ):
+                done.add(pod.uid)
+                evict(api, running[0])
         yield
 
 
-def silent(api: Api, history: History) -> Iterator[None]:
-    yield from trigger_happy(api, history, silently=True)
+def evict_without_condition(api: Api, history: History) -> Iterator[None]:
+    yield from evict_for_every_pending_pod(api, history, without_condition=True)
 
 
-def merciless(api: Api, history: History) -> Iterator[None]:
+def evict_tolerating_pods(api: Api, history: History) -> Iterator[None]:
     done: set[str] = set()
     while True:
         for pod in history.pods:
             node = history.nodes.get(pod.node) if pod.bound and not pod.deleting else None
-            driven = node is not None and any(taint.effect == "NoExecute" for taint in node.node.spec.taints)
-            if driven and pod.uid not in done:
+            evicted = node is not None and any(taint.effect == "NoExecute" for taint in node.latest.spec.taints)
+            if evicted and pod.uid not in done:
                 done.add(pod.uid)
                 evict(api, pod, reason=BY_TAINT)
         yield
 
 
 MODES = {
-    "reckless": reckless,
-    "massacre": massacre,
-    "trigger-happy": trigger_happy,
-    "silent": silent,
-    "merciless": merciless,
+    "binds-every-pod": bind_every_pod,
+    "evicts-all-lower-priority-pods": evict_all_lower_priority_pods,
+    "evicts-for-every-pending-pod": evict_for_every_pending_pod,
+    "evicts-without-condition": evict_without_condition,
+    "evicts-tolerating-pods": evict_tolerating_pods,
 }
 
 
 def main() -> None:
     mode, kubeconfig = sys.argv[1:3]
-    api = Api.connect(Path(kubeconfig))
+    api = open_api(Path(kubeconfig))
     history = Recorder(api).start().open(History())
-    deed = MODES[mode](api, history)
-    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "saboteur-at-work"}})
+    fault = MODES[mode](api, history)
+    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "fault-injector-ready"}})
     with history.changed:
         while True:
-            next(deed)
+            next(fault)
             history.changed.wait()
 
 

@@ -1,7 +1,7 @@
-"""All schedulers and operators that are broken on purpose, each with the scenarios that must notice.
+"""All mutants: schedulers and operators with one fault each, and the scenarios that must fail on them.
 
-A mutant is the reference scheduler or operator with a fault of this package, or kube-scheduler with a broken
-configuration (tests/mutants/), with a saboteur beside it (tests/saboteur.py), or with both.
+A mutant is the reference scheduler or operator with a fault of tests/mutation/faults, or kube-scheduler with a faulty
+configuration (tests/mutation/configurations), with the fault injector beside it, or with both.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.broken import FAULTS, OPERATOR, Fault
+from tests.mutation.faults import FAULTS, OPERATOR, Fault
 
-_TESTS = Path(__file__).resolve().parents[1]
+_MUTATION = Path(__file__).resolve().parent
 REFERENCE = "reference"
 KUBE_SCHEDULER = "kube-scheduler"
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A scheduler or an operator broken on purpose; `kind` is what it would be if it were not."""
+    """A scheduler or operator with a fault; `kind` is the component that has it."""
 
     name: str
-    what: str
+    description: str
     aims: tuple[str, ...]
     kind: str
     configuration: str = ""
@@ -31,66 +31,69 @@ class Mutant:
 
     @property
     def scheduler(self) -> str:
-        """The one to run with: a broken operator has the reference scheduler beside it."""
+        """The scheduler to run with: a faulty operator runs beside the reference scheduler."""
         if self.kind == OPERATOR:
             return REFERENCE
         return f"{self.kind}:{self.configuration}" if self.configuration else self.kind
 
 
-def _faulty(fault: Fault) -> Mutant:
+def _reference_mutant(fault: Fault) -> Mutant:
     kind, variable = (OPERATOR, "MUSTER_OPERATOR") if fault.part == OPERATOR else (REFERENCE, "MUSTER_REFERENCE")
-    return Mutant(fault.name, fault.what, fault.aims, kind, environment={variable: f"tests.broken {fault.name}"})
+    return Mutant(
+        fault.name, fault.description, fault.aims, kind, environment={variable: f"tests.mutation.faults {fault.name}"}
+    )
 
 
-def _sabotaged(name: str, what: str, aims: str, configuration: str = "", sabotage: str = "") -> Mutant:
-    file = str(_TESTS / "mutants" / configuration) if configuration else ""
-    beside = {"MUSTER_SABOTEUR": f"{sys.executable} {_TESTS / 'saboteur.py'} {sabotage}"} if sabotage else {}
-    return Mutant(name, what, tuple(aims.split()), KUBE_SCHEDULER, file, beside)
+def _kube_scheduler_mutant(name: str, description: str, aims: str, configuration: str = "", inject: str = "") -> Mutant:
+    file = str(_MUTATION / "configurations" / configuration) if configuration else ""
+    injector = f"{sys.executable} {_MUTATION / 'fault_injector.py'} {inject}"
+    environment = {"MUSTER_FAULT_INJECTOR": injector} if inject else {}
+    return Mutant(name, description, tuple(aims.split()), KUBE_SCHEDULER, file, environment)
 
 
 MUTANTS = (
-    *map(_faulty, FAULTS.values()),
-    _sabotaged(
+    *map(_reference_mutant, FAULTS.values()),
+    _kube_scheduler_mutant(
         "no-preemption",
-        "The plugin DefaultPreemption is off.",
+        "The plugin DefaultPreemption is disabled.",
         "DOC-1 PRE-01 PRE-05 PRE-11 PRE-13 PRE-23",
         configuration="no-preemption.yaml",
     ),
-    _sabotaged(
+    _kube_scheduler_mutant(
         "no-taints",
-        "The plugins TaintToleration and NodeUnschedulable are off.",
+        "The plugins TaintToleration and NodeUnschedulable are disabled.",
         "DOC-4 TNT-01 TNT-02 TNT-03 TNT-05 TNT-07 TNT-12 TNT-14",
         configuration="no-taints.yaml",
     ),
-    _sabotaged(
-        "reckless",
-        "Every new pod is bound at once to the newest node, whatever room and taints say.",
+    _kube_scheduler_mutant(
+        "binds-every-pod",
+        "Every new pod is bound at once to the newest node, whatever its free resources and taints.",
         "PRE-24 PRE-25 PRE-28 TNT-06",
-        sabotage="reckless",
+        inject="binds-every-pod",
     ),
-    _sabotaged(
-        "massacre",
-        "When one pod is preempted, all less important ones are evicted as well.",
+    _kube_scheduler_mutant(
+        "evicts-all-lower-priority-pods",
+        "When one pod is preempted, all lower-priority pods are evicted as well.",
         "PRE-04 PRE-06 PRE-07 PRE-08 PRE-09 PRE-10 PRE-17 PRE-29",
-        sabotage="massacre",
+        inject="evicts-all-lower-priority-pods",
     ),
-    _sabotaged(
-        "trigger-happy",
-        "A running pod is evicted as soon as another one asks.",
+    _kube_scheduler_mutant(
+        "evicts-for-every-pending-pod",
+        "A running pod is evicted for every pending pod.",
         "PRE-02 PRE-03 PRE-12 PRE-19 PRE-26",
-        sabotage="trigger-happy",
+        inject="evicts-for-every-pending-pod",
     ),
-    _sabotaged(
-        "silent",
-        "A pod is deleted for a waiting one, without condition or event.",
+    _kube_scheduler_mutant(
+        "evicts-without-condition",
+        "A running pod is deleted for a pending one, without condition or event.",
         "PRE-14 PRE-15 PRE-16 PRE-21 PRE-22 PRE-27",
         configuration="no-preemption.yaml",
-        sabotage="silent",
+        inject="evicts-without-condition",
     ),
-    _sabotaged(
-        "merciless",
-        "A NoExecute taint drives every pod out at once, whatever it tolerates.",
+    _kube_scheduler_mutant(
+        "evicts-tolerating-pods",
+        "A NoExecute taint evicts every pod at once, whatever it tolerates.",
         "TNT-04 TNT-08 TNT-09 TNT-10 TNT-11 TNT-15",
-        sabotage="merciless",
+        inject="evicts-tolerating-pods",
     ),
 )

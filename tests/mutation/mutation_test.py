@@ -1,11 +1,11 @@
-"""Every scenario goes red on a scheduler or an operator that is broken in its way: run it on them and keep the score.
+"""Mutation test: every scenario must fail on a scheduler or operator with a matching fault. Writes docs/proof.md.
 
-    python -m tests.prove                  all mutants, each on the scenarios it is aimed at; writes docs/proof.md
-    python -m tests.prove reference        the reference scheduler with a fault (or operator, or kube-scheduler)
-    python -m tests.prove one-by-one …     these; what docs/proof.md says of the others stays
-    python -m tests.prove --all …          on everything, not only on what they are aimed at
+    python -m tests.mutation.mutation_test                       all mutants, each on its target scenarios
+    python -m tests.mutation.mutation_test reference             those of the reference (or operator, or kube-scheduler)
+    python -m tests.mutation.mutation_test gangs-are-ignored …   these; the rows of the others stay
+    python -m tests.mutation.mutation_test --all …               on all scenarios, not only on the targets
 
-Ends with 1 if a scenario survives all mutants that are aimed at it. A scenario that cannot fail is a defect.
+Exits with 1 if a scenario passes on all mutants that target it. A scenario that cannot fail is a defect.
 """
 
 from __future__ import annotations
@@ -20,22 +20,32 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.broken import page
-from tests.broken.mutants import MUTANTS, Mutant
+from tests.mutation import proof_page
+from tests.mutation.mutants import MUTANTS, Mutant
 
-PROOF = Path(__file__).resolve().parent.parent / "docs" / "proof.md"
-AT_A_TIME = 2  # mutants, each with a cluster of its own
-IMPATIENCE = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a broken scheduler never does what is waited for: wait less for it
-NOT_JUDGED = ("not-supported", "not-staged")
+PROOF = Path(__file__).resolve().parents[2] / "docs" / "proof.md"
+CONCURRENT_MUTANTS = 2  # each with its own cluster
+SHORT_TIMEOUTS = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a mutant often never does what is awaited
+NOT_TESTED = ("not-supported", "not-staged")
 
 
-def judge(mutant: Mutant, results: Path, *, everything: bool = False) -> dict[str, str]:
+def run_mutant(mutant: Mutant, results: Path, *, all_scenarios: bool = False) -> dict[str, str]:
     """The verdict of each scenario on this mutant."""
-    aim = [] if everything else ["--only", *mutant.aims]
-    command = [sys.executable, "-m", "muster", "run", "--scheduler", mutant.scheduler, "--results", str(results), *aim]
+    targets = [] if all_scenarios else ["--only", *mutant.aims]
+    command = [
+        sys.executable,
+        "-m",
+        "muster",
+        "run",
+        "--scheduler",
+        mutant.scheduler,
+        "--results",
+        str(results),
+        *targets,
+    ]
     outcome = subprocess.run(
         command,
-        env={**IMPATIENCE, **os.environ, **mutant.environment},
+        env={**SHORT_TIMEOUTS, **os.environ, **mutant.environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -43,39 +53,46 @@ def judge(mutant: Mutant, results: Path, *, everything: bool = False) -> dict[st
     )
     file = results / "results.jsonl"
     if not file.exists():
-        raise SystemExit(f"{mutant.name} was not judged:\n{outcome.stdout}")
+        raise SystemExit(f"{mutant.name} was not tested:\n{outcome.stdout}")
     verdicts: dict[str, str] = {}
     for one in map(json.loads, file.read_text().splitlines()):
         if (
-            one["verdict"] not in NOT_JUDGED and verdicts.get(one["id"]) != page.RED
-        ):  # one red row of an outline is enough
+            one["verdict"] not in NOT_TESTED and verdicts.get(one["id"]) != proof_page.FAILED
+        ):  # one failed example of an outline is enough
             verdicts[one["id"]] = one["verdict"]
     return verdicts
 
 
-def chosen(names: Sequence[str]) -> list[Mutant]:
-    """By name or by kind; all where none is named."""
-    if unknown := sorted(set(names) - {word for mutant in MUTANTS for word in (mutant.name, mutant.kind)}):
-        raise SystemExit(f"there is no mutant {', '.join(unknown)}: look into docs/proof.md for their names")
+def select(names: Sequence[str]) -> list[Mutant]:
+    """Mutants by name or by kind; all if no name is given."""
+    if unknown := sorted(set(names) - {name for mutant in MUTANTS for name in (mutant.name, mutant.kind)}):
+        raise SystemExit(f"unknown mutant: {', '.join(unknown)}; docs/proof.md lists all names")
     return [mutant for mutant in MUTANTS if not names or mutant.name in names or mutant.kind in names]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.prove", description="Run scenarios on what is broken.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutation.mutation_test",
+        description="Run scenarios on mutants; each must fail on one of them.",
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="a mutant, reference, operator or kube-scheduler")
-    parser.add_argument("--all", action="store_true", help="on everything, not only on what they are aimed at")
-    given = parser.parse_args()
-    mutants = chosen(given.names)
-    verdicts = page.read(PROOF.read_text()) if given.names else {}
-    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(AT_A_TIME) as pool:
-        judged = pool.map(lambda mutant: judge(mutant, Path(directory, mutant.name), everything=given.all), mutants)
-        for mutant, column in zip(mutants, judged, strict=True):
+    parser.add_argument("--all", action="store_true", help="run all scenarios, not only the targets of each mutant")
+    options = parser.parse_args()
+    mutants = select(options.names)
+    verdicts = proof_page.read(PROOF.read_text()) if options.names else {}
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(CONCURRENT_MUTANTS) as pool:
+        results = pool.map(
+            lambda mutant: run_mutant(mutant, Path(directory, mutant.name), all_scenarios=options.all), mutants
+        )
+        for mutant, column in zip(mutants, results, strict=True):
             verdicts[mutant.name] = column
-            PROOF.write_text(page.write(MUTANTS, verdicts))  # at once: whoever interrupts it keeps what was proven
-            missed = [f"{one} {column.get(one, 'not run')}" for one in mutant.aims if column.get(one) != page.RED]
-            reds = sum(verdict == page.RED for verdict in column.values())
-            print(f"{mutant.name}: {reds} red{'; aimed at in vain: ' if missed else ''}{', '.join(missed)}", flush=True)
-    alive = page.survivors(MUTANTS, verdicts)
+            PROOF.write_text(proof_page.write(MUTANTS, verdicts))  # after each mutant: an interruption loses nothing
+            missed = [
+                f"{one} {column.get(one, 'not run')}" for one in mutant.aims if column.get(one) != proof_page.FAILED
+            ]
+            failed = sum(verdict == proof_page.FAILED for verdict in column.values())
+            print(f"{mutant.name}: {failed} failed{'; not failed: ' if missed else ''}{', '.join(missed)}", flush=True)
+    alive = proof_page.survivors(MUTANTS, verdicts)
     print(f"survivors: {' '.join(alive) or 'none'}; written to {PROOF.relative_to(PROOF.parents[1])}")
     return 1 if alive else 0
 

@@ -52,9 +52,9 @@ class Expressions:
     def _look_up(self, path: str) -> str:
         if path in ("true", "false"):
             return path
-        room = path.split(".")[0]
-        assert room in ("github", "runner", "inputs", "steps"), f"unknown: {path}"
-        assert room == "steps" or path in self._values, f"unknown: {path}"
+        context = path.split(".")[0]
+        assert context in ("github", "runner", "inputs", "steps"), f"unknown: {path}"
+        assert context == "steps" or path in self._values, f"unknown: {path}"
         return self._values.get(path, "")  # an output that a step did not set is empty
 
     def _or(self, tokens: list[tuple[str, str]]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from tests.action_expressions import Expressions
+from tests.support.action_expressions import Expressions
 
 StandIn = Callable[[Mapping[str, str]], Mapping[str, str]]
 _FILES = ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV", "GITHUB_PATH")

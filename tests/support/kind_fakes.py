@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-# MOOD decides what goes wrong. The file of calls is part of the text: the janitor calls with an empty environment.
+# MOOD decides what goes wrong. The file of calls is part of the text: the reaper calls with an empty environment.
 _DOCKER = """#!/bin/sh
 echo "docker $*" >> "@CALLS"
 case "$1-$MOOD" in

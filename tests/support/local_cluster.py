@@ -13,7 +13,7 @@ import urllib3
 
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import EVENT, NODE, POD, Resource
-from tests.leftovers import PATIENCE
+from tests.support.processes_left import PATIENCE
 
 Object = dict[str, Any]
 
@@ -29,7 +29,7 @@ def node(name: str, *, gpus: int = 4) -> Object:
 
 
 def pod(name: str, *, job: str = "", **annotations: str) -> Object:
-    """Annotations by their last word: `runs_for="1s"` is muster.dev/runs-for."""
+    """Annotations by their last part: `runs_for="1s"` is muster.dev/runs-for."""
     marks = {f"muster.dev/{key.replace('_', '-')}": value for key, value in annotations.items()}
     return {
         "apiVersion": "v1",

@@ -13,7 +13,7 @@ PATIENCE = 60  # seconds: a guard for busy machines, never the point of a test
 
 
 def until(condition: Callable[[], object]) -> None:
-    """For what nobody tells of: files and entries of /proc."""
+    """For changes without a notification: files and entries of /proc."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "it never happened"
@@ -50,7 +50,7 @@ def wait_for_end(pid: int) -> None:
 
 def tag_of(pid: int) -> bytes:
     variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    return next(one for one in variables if one.startswith(b"MUSTER_JANITOR_TAG="))
+    return next(one for one in variables if one.startswith(b"MUSTER_REAPER_TAG="))
 
 
 def carriers(tag: bytes) -> list[int]:

@@ -1,4 +1,4 @@
-"""A stage for the operator's heart without any API: its changes are applied to plain objects until none are left."""
+"""Runs the operator's `reconcile` without an API server: actions are applied to plain objects until none are left."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 
 import msgspec
 
-from scheduler.operator.changes import (
-    CreateGroup,
+from scheduler.operator.actions import (
     CreatePod,
+    CreatePodGroup,
     CreateService,
-    DeleteGroup,
     DeleteJob,
     DeletePod,
+    DeletePodGroup,
     DeleteService,
-    Say,
+    EmitEvent,
+    RequeueAt,
     SetStatus,
-    WakeAt,
 )
-from scheduler.operator.objects import Group, Job, Pod, Service
-from scheduler.operator.profiles import PROFILES, Profile
-from scheduler.operator.reconciling import reconcile
+from scheduler.operator.api_objects import Job, Pod, PodGroup, Service
+from scheduler.operator.lost_replicas import PROFILES, Profile
+from scheduler.operator.reconcile import reconcile
 
 Object = dict[str, Any]
 START = 1_800_000_000.0
-DOCUMENTS, TRAINING = PROFILES["documents"], PROFILES["training-operator"]
+WALKTHROUGHS, TRAINING = PROFILES["walkthroughs"], PROFILES["training-operator"]
 
 
 def template(*, gpus: int = 1, cpu: str = "1", name: str = "pytorch") -> Object:
@@ -49,8 +49,8 @@ def arena_mpi(*, workers: int = 1, **more: Any) -> Object:
     return {"replicas": workers, "template": template(name="mpi"), **more}
 
 
-class Play:
-    """One job. `settle` applies changes until there are none; pods stay as they are until somebody says otherwise."""
+class JobSimulation:
+    """One job. `settle` applies actions until there are none; pods keep their status until a test changes it."""
 
     def __init__(self, spec: Any, *, kind: str = "PyTorchJob", name: str = "job", profile: Profile = TRAINING) -> None:
         self.metadata: Object = {"name": name, "namespace": "ns", "uid": "job-uid", "resourceVersion": "1"}
@@ -60,55 +60,55 @@ class Play:
         self.pods: dict[str, Object] = {}
         self.services: dict[str, Object] = {}
         self.group: Object | None = None
-        self.said: list[str] = []
-        self.deleted: list[str] = []
-        self.wake: float | None = None
-        self.gone = False
+        self.events: list[str] = []
+        self.deleted_pods: list[str] = []
+        self.requeue_at: float | None = None
+        self.deleted_job = False
         self._uids = 0
 
-    def settle(self) -> Play:
+    def settle(self) -> JobSimulation:
         for _ in range(20):
-            changes = self.changes()
-            timers = [one.moment for one in changes if isinstance(one, WakeAt)]
-            self.wake = timers[0] if timers else None
-            lasting = [one for one in changes if not isinstance(one, WakeAt)]
-            if not lasting or self.gone:
+            actions = self.actions()
+            timers = [one.time for one in actions if isinstance(one, RequeueAt)]
+            self.requeue_at = timers[0] if timers else None
+            writes = [one for one in actions if not isinstance(one, RequeueAt)]
+            if not writes or self.deleted_job:
                 return self
-            for change in lasting:
-                self._apply(change)
-        raise AssertionError(f"it never comes to rest: {changes}")
+            for action in writes:
+                self.apply(action)
+        raise AssertionError(f"reconcile does not converge: {actions}")
 
-    def changes(self) -> list[Any]:
+    def actions(self) -> list[Any]:
         seen = {"kind": self.kind, "metadata": self.metadata, "spec": self.spec, "status": self.status}
         job = msgspec.json.decode(msgspec.json.encode(seen), type=Job)
         pods = [msgspec.convert(one, Pod) for one in self.pods.values()]
         services = [msgspec.convert(one, Service) for one in self.services.values()]
-        group = msgspec.convert(self.group, Group) if self.group else None
+        group = msgspec.convert(self.group, PodGroup) if self.group else None
         return reconcile(job, pods, services, group, self.now, self.profile)
 
-    def run(self, *names: str) -> Play:
-        """These pods run, or all that wait."""
+    def run(self, *names: str) -> JobSimulation:
+        """These pods run, or all pending ones."""
         for name in names or [name for name, pod in self.pods.items() if pod["status"]["phase"] == "Pending"]:
             self.pods[name]["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
         return self.settle()
 
-    def end(self, name: str, code: int = 0, **more: Any) -> Play:
+    def end(self, name: str, code: int = 0, **more: Any) -> JobSimulation:
         ended = [{"name": "main", "state": {"terminated": {"exitCode": code}}}]
         phase = "Failed" if code else "Succeeded"
         self.pods[name]["status"] = {"phase": phase, "containerStatuses": ended, **more}
         return self.settle()
 
-    def preempt(self, name: str) -> Play:
-        """Asked to go, and seen going."""
+    def preempt(self, name: str) -> JobSimulation:
+        """The pod is terminating."""
         self.pods[name]["metadata"]["deletionTimestamp"] = "2027-01-15T08:00:00Z"
         return self.settle()
 
-    def lose(self, *names: str) -> Play:
+    def lose(self, *names: str) -> JobSimulation:
         for name in names:
             del self.pods[name]
         return self.settle()
 
-    def let_in(self, phase: str = "Inqueue") -> Play:
+    def set_group_phase(self, phase: str = "Inqueue") -> JobSimulation:
         assert self.group is not None
         self.group["status"] = {"phase": phase}
         return self.settle()
@@ -126,52 +126,29 @@ class Play:
         one = self.status["replicaStatuses"][role]
         return one["active"], one["succeeded"], one["failed"]
 
-    def _apply(self, change: Any) -> None:
-        match change:
+    def apply(self, action: Any) -> None:
+        match action:
             case SetStatus(_, status):
                 self.status = status
             case CreatePod(manifest):
                 assert manifest["metadata"]["name"] not in self.pods
-                self.pods[manifest["metadata"]["name"]] = {**self._born(manifest), "status": {"phase": "Pending"}}
+                self.pods[manifest["metadata"]["name"]] = {**self._with_uid(manifest), "status": {"phase": "Pending"}}
             case CreateService(manifest):
-                self.services[manifest["metadata"]["name"]] = self._born(manifest)
-            case CreateGroup(manifest):
-                self.group = self._born(manifest)
+                self.services[manifest["metadata"]["name"]] = self._with_uid(manifest)
+            case CreatePodGroup(manifest):
+                self.group = self._with_uid(manifest)
             case DeletePod(pod):
-                self.deleted.append(pod.metadata.name)
+                self.deleted_pods.append(pod.metadata.name)
                 del self.pods[pod.metadata.name]
             case DeleteService(service):
                 del self.services[service.metadata.name]
-            case DeleteGroup():
+            case DeletePodGroup():
                 self.group = None
             case DeleteJob():
-                self.gone = True
-            case Say(_, _, reason, message):
-                self.said.append(f"{reason}: {message}")
+                self.deleted_job = True
+            case EmitEvent(_, _, reason, message):
+                self.events.append(f"{reason}: {message}")
 
-    def _born(self, manifest: Object) -> Object:
+    def _with_uid(self, manifest: Object) -> Object:
         self._uids += 1
         return {**manifest, "metadata": {**manifest["metadata"], "uid": f"uid-{self._uids}"}}
-
-
-def test_a_second_look_changes_nothing() -> None:
-    play = Play(pytorch()).settle()
-    for step in (play.settle, play.run, lambda: play.end("job-master-0")):
-        step()
-        assert play.changes() == []
-
-
-def test_whoever_looks_next_comes_to_the_same_end_after_any_change() -> None:
-    """JOB-10: the operator may die after each single change and start again with what there is."""
-    whole = Play(pytorch(policy="OnFailure", backoffLimit=3)).settle().run()
-    whole.end("job-worker-0", 1)
-    halting = Play(pytorch(policy="OnFailure", backoffLimit=3)).settle().run()
-    ended = [{"name": "main", "state": {"terminated": {"exitCode": 1}}}]
-    halting.pods["job-worker-0"]["status"] = {"phase": "Failed", "containerStatuses": ended}
-    for _ in range(30):
-        if not (changes := halting.changes()):
-            break
-        halting._apply(changes[0])
-    assert halting.changes() == []
-    assert (halting.status["restarts"], set(halting.pods)) == (1, set(whole.pods))
-    assert halting.state == whole.state == "Running"

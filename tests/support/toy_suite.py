@@ -1,4 +1,4 @@
-"""A suite of a few sentences that need no cluster, to run the runner as users do."""
+"""A suite of a few steps that need no cluster, to run the runner as users do."""
 
 import json
 import os
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from muster import subject
+from muster import schedulers
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 STEPS = """
 import os, signal, threading, time
 import pytest
 from pytest_bdd import given, parsers, then, when
-from muster.errors import BehaviourViolated, HarnessError, NotStaged, NotSupported
+from muster.errors import ConformanceFailure, HarnessError, NotStaged, NotSupported
 from muster.progress import waiting
 from muster.report.results import record_environment
 
 @pytest.fixture
-def scene(request):
-    if os.environ.get("TOY") == "no-scene":
+def scenario(request):
+    if os.environ.get("TOY") == "no-scenario":
         raise HarnessError("the cluster did not start: start it again")
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def broken_teardown():
 @pytest.fixture
 def violated_at_the_end():
     yield
-    raise BehaviourViolated("wanted   no over-commit\\nseen     one")
+    raise ConformanceFailure("wanted   no over-commit\\nseen     one")
 
 @given("a node")
 @given("pods:")
@@ -63,7 +63,7 @@ def _(path):
         end = time.monotonic() + 60
         while not os.path.exists(path) and time.monotonic() < end:
             time.sleep(0.02)
-@when("the worker dies")
+@when("the worker is killed")
 def _():
     os.kill(os.getpid(), signal.SIGKILL)
 @then("it holds")
@@ -71,11 +71,11 @@ def _(): ...
 @then(parsers.parse('"{name}" holds'))
 def _(name): ...
 @then("it is violated")
-def _(): raise BehaviourViolated("wanted   one victim\\nseen     two victims")
+def _(): raise ConformanceFailure("wanted   one victim\\nseen     two victims")
 @then("it is not supported")
 def _(): raise NotSupported("gangs are not claimed")
 @then("it is not staged")
-def _(): raise NotStaged("a foreign scheduler cannot be paused")
+def _(): raise NotStaged("the scheduler of an existing cluster cannot be paused")
 @then("it is skipped")
 def _(): pytest.skip("asked for")
 @then("it raises a harness error")
@@ -87,7 +87,7 @@ def _(): raise ValueError("bad value")
 @then("it is violated every other time")
 def _(request):
     if request.node.callspec.params["muster_round"] % 2 == 0:
-        raise BehaviourViolated("wanted   steady\\nseen     flapping")
+        raise ConformanceFailure("wanted   steady\\nseen     flapping")
 @then(parsers.parse("it leaves the file {path} when cleaned up"))
 def _(path):
     try:
@@ -99,17 +99,17 @@ def _(path):
 
 
 SCHEDULER = "kube-scheduler"  # claims little: there are things that it does not support
-CLAIMED = " ".join(f"@{capability}" for capability in subject.choose(SCHEDULER)[0].claims("default"))
+CLAIMED = " ".join(f"@{capability}" for capability in schedulers.choose(SCHEDULER)[0].claims("default"))
 
 
-def _on_a_known_scheduler(arguments: Sequence[str]) -> list[str]:
-    """`run` judges this scheduler where the test names no other."""
-    named = any(word.startswith("--scheduler") for word in arguments)
+def _with_scheduler(arguments: Sequence[str]) -> list[str]:
+    """`run` tests this scheduler where the test names no other."""
+    named = any(argument.startswith("--scheduler") for argument in arguments)
     return [*arguments, "--scheduler", SCHEDULER] if arguments[:1] == ("run",) and not named else list(arguments)
 
 
 def feature(*scenarios: str, title: str = "Toys", tags: str = CLAIMED) -> str:
-    """A feature file around scenarios, which are about whatever the scheduler claims."""
+    """A feature file around scenarios, tagged with all that the scheduler claims."""
     return f"{tags}\nFeature: {title}\n\n" + "\n\n".join(scenarios) + "\n"
 
 
@@ -121,7 +121,7 @@ def scenario(id_: str, *steps: str, level: str = "must", title: str = "", tags: 
 
 @dataclass
 class ToySuite:
-    """A suite in a directory of its own, and a place to run from."""
+    """A suite in a directory of its own, and a directory to run it from."""
 
     root: Path
     work: Path
@@ -137,14 +137,14 @@ class ToySuite:
         return inherited | {"MUSTER_SUITE": str(self.root), "PYTHONPATH": str(CHECKOUT), "COLUMNS": "200", **more}
 
     def start(self, *arguments: str, **more: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "muster", *_on_a_known_scheduler(arguments)]
+        command = [sys.executable, "-m", "muster", *_with_scheduler(arguments)]
         pipe = subprocess.PIPE
         return subprocess.Popen(
             command, cwd=self.work, env=self.environment(**more), stdout=pipe, stderr=pipe, text=True
         )
 
     def muster(self, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "muster", *_on_a_known_scheduler(arguments)]
+        command = [sys.executable, "-m", "muster", *_with_scheduler(arguments)]
         return subprocess.run(
             command,
             cwd=self.work,

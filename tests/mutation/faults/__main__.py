@@ -1,4 +1,4 @@
-"""`python -m tests.broken NAME …`: the reference scheduler, or operator, with one fault; the rest is its own."""
+"""`python -m tests.mutation.faults NAME …`: run the reference scheduler or operator with one fault."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 from scheduler.__main__ import main as schedule
 from scheduler.operator.__main__ import main as operate
-from tests.broken import FAULTS, OPERATOR, Patch
+from tests.mutation.faults import FAULTS, OPERATOR, Patch
 
 if __name__ == "__main__":
     name, *flags = sys.argv[1:]

@@ -1,45 +1,45 @@
-"""Faults of gangs: who belongs to one, when it is complete, and whether it starts whole."""
+"""Gang faults: membership, minMember, and all-or-nothing starts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from scheduler.core import phases, units
-from scheduler.core.cluster import Cluster
-from scheduler.core.model import Group, Pod
-from scheduler.core.plan import Planning
+from scheduler.core import podgroup_phases, scheduling_units
+from scheduler.core.cluster_state import ClusterState
+from scheduler.core.plan import SchedulingCycle
 from scheduler.core.policy import Policy
-from scheduler.core.units import Unit
-from scheduler.runtime import customs
-from scheduler.runtime.beliefs import Beliefs
-from scheduler.runtime.objects import Custom, PriorityClass
-from tests.broken.faults import Patch, fault
+from scheduler.core.scheduling_types import Group, Pod
+from scheduler.core.scheduling_units import Unit
+from scheduler.runtime import podgroups_and_queues
+from scheduler.runtime.api_types import CustomResource, PriorityClass
+from scheduler.runtime.assumed_pods import AssumedPods
+from tests.mutation.faults.registry import Patch, fault
 
 
 def _split(unit: Unit) -> Iterator[Unit]:
-    """A gang as if its members had nothing to do with each other."""
+    """The members of a gang as single pods."""
     for pod in unit.members:
         yield replace(unit, name="/".join(pod.key), members=(pod,), groups=(), partial=(), blocked="")
 
 
 @fault("GNG-01", "GNG-02", "GNG-03", "GNG-04", "GNG-05", "GNG-07", "GNG-09", "JPR-03", "JPR-15", "JPR-22", "QUE-17")
-def one_by_one(patch: Patch) -> None:
-    """The members of a gang are placed one by one, as if they had nothing to do with each other."""
-    whole = units.units
+def gangs_are_ignored(patch: Patch) -> None:
+    """Members of a gang are scheduled as single pods."""
+    whole = scheduling_units.pending_units
 
-    def split(cluster: Cluster, policy: Policy) -> list[Unit]:
+    def split(cluster: ClusterState, policy: Policy) -> list[Unit]:
         return [part for unit in whole(cluster, policy) for part in (_split(unit) if unit.groups else [unit])]
 
     patch.function(whole, split)
 
 
 @fault("GNG-03", "QUE-01", "QUE-17")
-def in_turns(patch: Patch) -> None:
-    """Gangs take room in turns, a member of each, so that two of them sit on a part of it."""
-    whole = units.units
+def gangs_bind_alternately(patch: Patch) -> None:
+    """Gangs bind one member in turn, so that two of them are partially started."""
+    whole = scheduling_units.pending_units
 
-    def in_turn(cluster: Cluster, policy: Policy) -> list[Unit]:
+    def in_turn(cluster: ClusterState, policy: Policy) -> list[Unit]:
         found = [list(_split(unit)) if unit.groups else [unit] for unit in whole(cluster, policy)]
         longest = max(map(len, found), default=0)
         return [parts[turn] for turn in range(longest) for parts in found if turn < len(parts)]
@@ -48,17 +48,17 @@ def in_turns(patch: Patch) -> None:
 
 
 @fault("GNG-01", "GNG-11", "JPR-16")
-def incomplete_gangs_start(patch: Patch) -> None:
-    """A gang does not wait for its members: those that are there are all of it."""
-    patch.function(units._incomplete, lambda *_: "")
+def gangs_start_below_min_member(patch: Patch) -> None:
+    """A gang starts with the members that exist, whatever its minMember."""
+    patch.function(scheduling_units._blocked_reason, lambda *_: "")
 
 
 @fault("GNG-06")
-def undeclared_gangs_start(patch: Patch) -> None:
-    """A pod whose group does not exist is placed like any pod."""
-    single = units._single
+def pods_start_without_their_podgroup(patch: Patch) -> None:
+    """A pod whose PodGroup does not exist is scheduled like a single pod."""
+    single = scheduling_units._single_pod_unit
 
-    def unblocked(pod: Pod, group: Group | None, cluster: Cluster) -> Unit:
+    def unblocked(pod: Pod, group: Group | None, cluster: ClusterState) -> Unit:
         unit = single(pod, group, cluster)
         return replace(unit, blocked="") if group is None else unit
 
@@ -66,70 +66,70 @@ def undeclared_gangs_start(patch: Patch) -> None:
 
 
 @fault("GNG-04")
-def waiting_gangs_reserve(patch: Patch) -> None:
-    """A gang that waits keeps the room that a part of it would fit into."""
-    wait = Planning._wait
+def pending_gangs_reserve_capacity(patch: Patch) -> None:
+    """A pending gang reserves the capacity that a part of it would fit into."""
+    mark_pending = SchedulingCycle._mark_pending
 
-    def keep_room(planning: Planning, unit: Unit, why: str) -> None:
-        wait(planning, unit, why)
-        room = planning.draft.now
+    def reserve_for_pending(cycle: SchedulingCycle, unit: Unit, reason: str) -> None:
+        mark_pending(cycle, unit, reason)
+        capacity = cycle.snapshot.free_now
         for pod in unit.members if unit.groups else ():
-            row = room.best(pod.shape, room.fitting(pod.shape))
+            row = capacity.best(pod.requirements, capacity.fitting(pod.requirements))
             if row is not None:
-                room.take(row, pod.shape)
+                capacity.allocate(row, pod.requirements)
 
-    patch.attribute(Planning, "_wait", keep_room)
+    patch.attribute(SchedulingCycle, "_mark_pending", reserve_for_pending)
 
 
 @fault("GNG-05", "GNG-08")
-def late_members_stay_out(patch: Patch) -> None:
-    """Whoever joins a gang that has started waits for ever."""
-    single = units._single
+def late_members_stay_pending(patch: Patch) -> None:
+    """A pod that joins a started gang stays pending."""
+    single = scheduling_units._single_pod_unit
 
-    def locked_out(pod: Pod, group: Group | None, cluster: Cluster) -> Unit:
+    def locked_out(pod: Pod, group: Group | None, cluster: ClusterState) -> Unit:
         unit = single(pod, group, cluster)
-        return replace(unit, blocked="the gang has started without it") if group is not None else unit
+        return replace(unit, blocked="the gang has already started") if group is not None else unit
 
     patch.function(single, locked_out)
 
 
 @fault("GNG-09")
-def minimum_is_frozen(patch: Patch) -> None:
-    """A gang needs as many members as it did when it was first seen."""
-    read, first = customs.read_group, dict[str, int]()
+def min_member_is_frozen(patch: Patch) -> None:
+    """Changes of minMember are ignored."""
+    read, first = podgroups_and_queues.convert_podgroup, dict[str, int]()
 
-    def remembered(found: Custom, kind: str, classes: Mapping[str, PriorityClass]) -> Group:
+    def remembered(found: CustomResource, kind: str, classes: Mapping[str, PriorityClass]) -> Group:
         group = read(found, kind, classes)
-        return replace(group, minimum=first.setdefault(group.uid, group.minimum))
+        return replace(group, min_member=first.setdefault(group.uid, group.min_member))
 
     patch.function(read, remembered)
 
 
 @fault("GNG-10")
-def phases_go_back(patch: Patch) -> None:
-    """A gang that has finished is looked at again, as if it had not."""
-    patch.attribute(phases, "FINISHED", frozenset())
+def terminal_phases_change(patch: Patch) -> None:
+    """A finished PodGroup leaves its terminal phase."""
+    patch.attribute(podgroup_phases, "FINISHED", frozenset())
 
 
 @fault("GNG-11")
 def deleted_members_count(patch: Patch) -> None:
-    """A member that was deleted while it waited is still one."""
-    saw, lost = Beliefs.saw, Beliefs.lost
+    """A pending member that was deleted still counts towards minMember."""
+    saw, lost = AssumedPods.observe, AssumedPods.remove
 
-    def overlook(beliefs: Beliefs, pod: Pod, version: int) -> None:
-        if not pod.leaving or pod.node or pod.group is None:
-            saw(beliefs, pod, version)
+    def overlook(assumed_pods: AssumedPods, pod: Pod, version: int) -> None:
+        if not pod.terminating or pod.node or pod.group is None:
+            saw(assumed_pods, pod, version)
 
-    def remember(beliefs: Beliefs, uid: str) -> None:
-        pod = beliefs._cluster.pods.get(uid)
+    def remember(assumed_pods: AssumedPods, uid: str) -> None:
+        pod = assumed_pods._cluster.pods.get(uid)
         if pod is None or pod.node or pod.group is None:
-            lost(beliefs, uid)
+            lost(assumed_pods, uid)
 
-    patch.attribute(Beliefs, "saw", overlook)
-    patch.attribute(Beliefs, "lost", remember)
+    patch.attribute(AssumedPods, "observe", overlook)
+    patch.attribute(AssumedPods, "remove", remember)
 
 
 @fault("GNG-12")
 def bound_members_do_not_count(patch: Patch) -> None:
-    """Members that were bound before do not count towards the minimum of a gang that was started in part."""
-    patch.function(units.counted, lambda *_: [])
+    """Bound members of a partially started gang do not count towards minMember."""
+    patch.function(scheduling_units.counted_members, lambda *_: [])

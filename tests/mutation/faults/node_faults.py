@@ -1,4 +1,4 @@
-"""Faults about nodes: who may enter, who would rather not, and whether there is room."""
+"""Node faults: taints, cordons, scheduling gates, and free resources."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from scheduler.core import nodes
-from scheduler.core.model import Node, Pod, Shape, Taint, Toleration
-from scheduler.core.nodes import Mask
-from scheduler.core.room import Room
-from scheduler.runtime import reading
-from scheduler.runtime.objects import ApiNode, ApiPod
-from tests.broken.faults import Patch, fault
+from scheduler.core import node_table
+from scheduler.core.capacity import Capacity
+from scheduler.core.node_table import Mask
+from scheduler.core.scheduling_types import Node, Pod, PodRequirements, Taint, Toleration
+from scheduler.runtime import convert
+from scheduler.runtime.api_types import ApiNode, ApiPod
+from tests.mutation.faults.registry import Patch, fault
 
-_CORDON = "node.kubernetes.io/unschedulable"  # the node controller's word for the same
-_tolerates = nodes._tolerates
+_CORDON = "node.kubernetes.io/unschedulable"  # the node controller adds it to cordoned nodes
+_tolerates = node_table._tolerates
 
 
 @fault("DOC-4", "TNT-01", "TNT-02", "TNT-07")
 def taints_are_ignored(patch: Patch) -> None:
-    """Every pod may go to every node, whatever its taints say."""
-    patch.function(nodes.tolerated, lambda *_: True)
+    """Taints are ignored."""
+    patch.function(node_table.tolerated, lambda *_: True)
 
 
 @fault("TNT-03")
-def values_are_ignored(patch: Patch) -> None:
-    """A toleration of any value of a key tolerates them all."""
+def toleration_values_are_ignored(patch: Patch) -> None:
+    """A toleration matches every value of its key."""
 
     def any_value(toleration: Toleration, taint: Taint) -> bool:
         return _tolerates(replace(toleration, value=taint.value), taint)
@@ -35,8 +35,8 @@ def values_are_ignored(patch: Patch) -> None:
 
 
 @fault("TNT-05")
-def effects_are_ignored(patch: Patch) -> None:
-    """A toleration of one effect tolerates them all."""
+def toleration_effects_are_ignored(patch: Patch) -> None:
+    """A toleration matches every effect."""
 
     def any_effect(toleration: Toleration, taint: Taint) -> bool:
         return _tolerates(replace(toleration, effect=""), taint)
@@ -45,8 +45,8 @@ def effects_are_ignored(patch: Patch) -> None:
 
 
 @fault("DOC-4", "TNT-04")
-def all_means_nothing(patch: Patch) -> None:
-    """A toleration without a key tolerates nothing."""
+def exists_without_key_is_ignored(patch: Patch) -> None:
+    """A toleration without a key matches no taint."""
 
     def with_a_key(toleration: Toleration, taint: Taint) -> bool:
         return bool(toleration.key) and _tolerates(toleration, taint)
@@ -55,9 +55,9 @@ def all_means_nothing(patch: Patch) -> None:
 
 
 @fault("TNT-06")
-def preferences_are_ignored(patch: Patch) -> None:
-    """A node that pods should rather not use is as good as any."""
-    read = reading.read_node
+def prefer_no_schedule_is_ignored(patch: Patch) -> None:
+    """PreferNoSchedule taints are ignored."""
+    read = convert.convert_node
 
     def without_preferences(found: ApiNode) -> Node:
         node = read(found)
@@ -68,8 +68,8 @@ def preferences_are_ignored(patch: Patch) -> None:
 
 @fault("TNT-14")
 def cordons_are_ignored(patch: Patch) -> None:
-    """A node that is cordoned takes pods like others."""
-    read = reading.read_node
+    """Cordoned nodes accept pods."""
+    read = convert.convert_node
 
     def uncordoned(found: ApiNode) -> Node:
         node = read(found)
@@ -79,27 +79,27 @@ def cordons_are_ignored(patch: Patch) -> None:
 
 
 @fault("PRE-26")
-def gates_are_ignored(patch: Patch) -> None:
-    """A pod that is gated is looked at like any other."""
-    read = reading.read_pod
+def scheduling_gates_are_ignored(patch: Patch) -> None:
+    """Pods with scheduling gates are scheduled."""
+    read = convert.convert_pod
 
-    def opened(found: ApiPod) -> Pod:
+    def ungated(found: ApiPod) -> Pod:
         return replace(read(found), gated=False)
 
-    patch.function(read, opened)
+    patch.function(read, ungated)
 
 
 @fault("PRE-25", "PRE-29")
-def room_is_summed_up(patch: Patch) -> None:
-    """A pod fits on a node when there is enough free on all nodes together."""
-    fitting = Room.fitting
+def free_resources_are_summed(patch: Patch) -> None:
+    """A pod fits when the free resources of all nodes together are enough."""
+    fitting = Capacity.fitting
 
-    def together(room: Room, shape: Shape) -> Mask:
-        columns = room.table.columns(shape)
-        allowed = room.table.eligibility(shape).allowed
+    def together(capacity: Capacity, requirements: PodRequirements) -> Mask:
+        columns = capacity.table.columns(requirements)
+        allowed = capacity.table.eligibility(requirements).allowed
         if not columns or not allowed.any():
-            return fitting(room, shape)
-        enough = all(layer[column][allowed].sum() >= amount for layer in room.layers for column, amount in columns)
+            return fitting(capacity, requirements)
+        enough = all(layer[column][allowed].sum() >= amount for layer in capacity.layers for column, amount in columns)
         return allowed & np.bool_(enough)
 
-    patch.attribute(Room, "fitting", together)
+    patch.attribute(Capacity, "fitting", together)

@@ -1,47 +1,47 @@
-"""Faults in the order in which those who wait are looked at."""
+"""Queue order faults."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from scheduler.core.model import Group
-from scheduler.core.units import Unit
-from scheduler.runtime import customs
-from scheduler.runtime.objects import Custom, PriorityClass
-from tests.broken.faults import Patch, fault
+from scheduler.core.scheduling_types import Group
+from scheduler.core.scheduling_units import Unit
+from scheduler.runtime import podgroups_and_queues
+from scheduler.runtime.api_types import CustomResource, PriorityClass
+from tests.mutation.faults.registry import Patch, fault
 
 
 @fault("DOC-3", "DOC-5", "JPR-20", "PRE-21", "PRE-24", "PRE-27", "QUE-02", "QUE-10")
-def the_least_important_first(patch: Patch) -> None:
-    """The less important go before the more important."""
+def lowest_priority_first(patch: Patch) -> None:
+    """Lower priorities are scheduled first."""
     patch.attribute(Unit, "order", property(lambda unit: (unit.priority, unit.created, unit.name)))
 
 
 @fault("DOC-3", "QUE-02", "QUE-10")
 def priority_is_ignored(patch: Patch) -> None:
-    """Who came first goes first, however important the others are."""
+    """The queue order is the creation time, whatever the priority."""
     patch.attribute(Unit, "order", property(lambda unit: (unit.created, unit.name)))
 
 
 @fault("QUE-03")
-def the_newest_first(patch: Patch) -> None:
-    """Among equals the one that came last goes first."""
+def newest_first(patch: Patch) -> None:
+    """At equal priority the newest unit is scheduled first."""
     patch.attribute(Unit, "order", property(lambda unit: (-unit.priority, -unit.created, unit.name)))
 
 
 @fault("QUE-03")
-def age_is_ignored(patch: Patch) -> None:
-    """Among equals only the name counts."""
+def creation_time_is_ignored(patch: Patch) -> None:
+    """At equal priority the queue order is the name."""
     patch.attribute(Unit, "order", property(lambda unit: (-unit.priority, unit.name)))
 
 
 @fault("QUE-13")
 def priority_is_frozen(patch: Patch) -> None:
-    """A gang stays as important as it was when it was first seen."""
-    read, first = customs.read_group, dict[str, int | None]()
+    """Changes of a PodGroup's priority are ignored."""
+    read, first = podgroups_and_queues.convert_podgroup, dict[str, int | None]()
 
-    def remembered(found: Custom, kind: str, classes: Mapping[str, PriorityClass]) -> Group:
+    def remembered(found: CustomResource, kind: str, classes: Mapping[str, PriorityClass]) -> Group:
         group = read(found, kind, classes)
         return replace(group, priority=first.setdefault(group.uid, group.priority))
 

@@ -1,7 +1,7 @@
-"""What a fault is, and how it gets into the scheduler or the operator.
+"""Faults, and how they are patched into the scheduler or the operator.
 
-The trap: a function that another module has imported by name lives on there. `Patch.function` replaces it wherever the
-scheduler has it, and a patch that hits nothing is a mistake, told at once: a mutant that is not broken proves nothing.
+The trap: other modules may have imported a function by name. `Patch.function` replaces it wherever the scheduler uses
+it. A patch that replaces nothing is an error: a mutant without its fault proves nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any
 
 import scheduler.__main__
-import scheduler.runtime.service  # the scheduler imports it late; a patch must find it
 
 SCHEDULER, OPERATOR = "scheduler", "operator"
 
@@ -23,58 +22,58 @@ Setter = Callable[[object, str, object], None]
 
 
 class Patch:
-    """Puts faults in; `put` is how: for good, or as a test does that takes everything back."""
+    """Applies a fault with `put`: `setattr`, or a test's monkeypatch that is undone."""
 
     def __init__(self, put: Setter = setattr) -> None:
         self._put = put
 
     def attribute(self, owner: type | ModuleType, name: str, new: object) -> None:
         if name not in vars(owner):
-            raise LookupError(f"{owner.__name__} has no {name} that could be broken")
+            raise LookupError(f"{owner.__name__} has no attribute {name}")
         _must_fit(vars(owner)[name], new)
         self._put(owner, name, new)
 
     def function(self, old: Callable[..., Any], new: Callable[..., Any]) -> None:
-        """Wherever the scheduler knows it by name."""
+        """Replace the function in every module that uses it."""
         places = [
             (module, name)
-            for room, module in list(sys.modules.items())
-            if room.split(".")[0] == scheduler.__name__
+            for module_name, module in list(sys.modules.items())
+            if module_name.split(".")[0] == scheduler.__name__
             for name, value in list(vars(module).items())
             if value is old
         ]
         if not places:
-            raise LookupError(f"the scheduler does not use {old.__name__}")
+            raise LookupError(f"no module of the scheduler uses {old.__name__}")
         _must_fit(old, new)
         for module, name in places:
             self._put(module, name, new)
 
 
 def _must_fit(old: object, new: object) -> None:
-    """A TypeError where the new one cannot be called like the old: else the scheduler would crash, not misbehave."""
+    """TypeError if the new function cannot be called like the old one: the scheduler would crash, not misbehave."""
     if not inspect.isfunction(old) or not callable(new):
         return
-    asked = [one for one in inspect.signature(old).parameters.values() if one.default is one.empty]
-    named = {one.name: None for one in asked if one.kind is one.KEYWORD_ONLY}
-    inspect.signature(new).bind(*[None for one in asked if one.name not in named], **named)
+    required = [one for one in inspect.signature(old).parameters.values() if one.default is one.empty]
+    named = {one.name: None for one in required if one.kind is one.KEYWORD_ONLY}
+    inspect.signature(new).bind(*[None for one in required if one.name not in named], **named)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One way to be broken, and the scenarios that are there to notice."""
+    """One fault, and the scenarios that must detect it."""
 
     name: str
-    what: str
+    description: str
     aims: tuple[str, ...]
     breaks: Callable[[Patch], None]
-    part: str  # what it is put into
+    part: str  # the component that has it
 
 
 FAULTS: dict[str, Fault] = {}
 
 
 def fault(*aims: str, part: str = SCHEDULER) -> Callable[[Callable[[Patch], None]], Callable[[Patch], None]]:
-    """Register a function as a fault: its name is the fault's, its docstring says what is broken, and how."""
+    """Register a function as a fault, with its name and its docstring as the description."""
 
     def register(breaks: Callable[[Patch], None]) -> Callable[[Patch], None]:
         name = breaks.__name__.replace("_", "-")

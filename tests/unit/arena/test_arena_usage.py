@@ -1,16 +1,18 @@
-"""Bad requests on jobs: one sentence with the fix, the right exit code, before any cluster is asked for anything."""
+"""Usage errors of the commands on jobs: one message with the fix, exit code 64, before any request is sent."""
 
 from __future__ import annotations
 
 import os
 import socket
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from muster.arena import argument_types, target
 from muster.cli import main
-from muster.jobs import targets, words
+from muster.cluster import kubeconfig
 
 SUBMIT = ["submit", "pytorch", "--name=a", "--image=i"]
 KUBECONFIG = """apiVersion: v1
@@ -26,7 +28,7 @@ BAD = {
     "unknown kind": (["submit", "tf"], "invalid choice: 'tf' (choose from 'pytorch', 'pytorchjob', 'mpi', 'mpijob')"),
     "no name": (["submit", "mpi", "--image=i", "true"], "required: --name"),
     "no image": (["submit", "mpi", "--name=a", "true"], "required: --image"),
-    "no command": (SUBMIT, "say what to run: put the command last, in quotes"),
+    "no command": (SUBMIT, "there is no command to run: put it last, in quotes"),
     "bad name": ([*SUBMIT, "--name=Big_1", "true"], "'Big_1' cannot be the name of a job: up to 49 lower-case"),
     "long name": ([*SUBMIT, f"--name={'a' * 50}", "true"], "cannot be the name of a job"),
     "bad GPUs": ([*SUBMIT, "--gpus=-1", "true"], "argument --gpus: '-1' is not a number from 0 upwards"),
@@ -38,47 +40,56 @@ BAD = {
     "bad effect": ([*SUBMIT, "--toleration=a=b:No", "true"], "there is no effect 'No', only NoSchedule"),
     "bad selector": ([*SUBMIT, "--selector=zone", "true"], "'zone' is not a label: write KEY=VALUE"),
     "bad label": ([*SUBMIT, "--label=zone", "true"], "'zone' is not a label: write KEY=VALUE"),
-    "reserved label": ([*SUBMIT, "--label=release=x", "true"], "the label release says whose pods they are"),
+    "reserved label": ([*SUBMIT, "--label=release=x", "true"], "the label release is reserved"),
     "bad annotation": ([*SUBMIT, "--annotation=a b=c", "true"], "'a b=c' is not an annotation: write KEY=VALUE"),
     "bad variable": ([*SUBMIT, "--env=1=2", "true"], "'1=2' is not an environment variable: write NAME=VALUE"),
-    "bad time": ([*SUBMIT, "--running-timeout=soon", "true"], "'soon' is no length of time: write 90s, 30m or 2h30m"),
+    "bad time": ([*SUBMIT, "--running-timeout=soon", "true"], "'soon' is not a duration: write 90s, 30m or 2h30m"),
     "source alone": ([*SUBMIT, "--sync-source=s", "true"], "--sync-source needs --sync-mode git"),
     "mode alone": ([*SUBMIT, "--sync-mode=git", "true"], "--sync-mode needs --sync-source"),
     "no repository": (
         [*SUBMIT, "--sync-mode=git", "--sync-source=///", "true"],
-        "--sync-source '///' names no repository: give its address",
+        "--sync-source '///' does not name a repository: give its address",
     ),
     "unknown mode": ([*SUBMIT, "--sync-mode=ftp", "--sync-source=s", "true"], "invalid choice: 'ftp'"),
-    "unknown cleaning": ([*SUBMIT, "--clean-task-policy=Some", "true"], "invalid choice: 'Some'"),
-    "logdir alone": ([*SUBMIT, "--logdir=/x", "true"], "--logdir is for the tensorboard: add --tensorboard"),
+    "unknown clean policy": ([*SUBMIT, "--clean-task-policy=Some", "true"], "invalid choice: 'Some'"),
+    "logdir alone": ([*SUBMIT, "--logdir=/x", "true"], "--logdir needs --tensorboard"),
     "unquoted command": (
         [*SUBMIT, "python", "a.py", "--epochs", "5"],
         "muster submit pytorch does not know --epochs 5",
     ),
     "near option": ([*SUBMIT, "--gpu=1", "true"], "muster submit pytorch does not know --gpu=1: did you mean --gpus?"),
-    "unknown type": (["get", "a", "--type=tf"], "there is no type 'tf', only pytorchjob and mpijob"),
-    "events of unknown type": (["events", "a", "--type=tf"], "there is no type 'tf', only pytorchjob and mpijob"),
-    "deletion of unknown type": (["delete", "a", "-T", "tf"], "there is no type 'tf', only pytorchjob and mpijob"),
-    "unknown form of a list": (["list", "-o", "xml"], "invalid choice: 'xml'"),
-    "unknown form of a job": (["get", "a", "-o", "xml"], "invalid choice: 'xml' (choose from 'wide', 'json', 'yaml')"),
-    "unknown form of events": (["events", "a", "-o", "wide"], "invalid choice: 'wide' (choose from 'json', 'yaml')"),
-    "unknown form of nodes": (["top", "node", "-o", "wide"], "invalid choice: 'wide' (choose from 'json', 'yaml')"),
-    "nothing to get": (["get"], "required: NAME"),
-    "nothing to tell": (["events"], "required: NAME"),
-    "nothing to delete": (["delete"], "required: NAME"),
-    "top of nothing": (["top"], "required: WHAT"),
+    "unknown type": (["get", "a", "--type=tf"], "there is no job type 'tf': choose from pytorchjob,"),
+    "events of unknown type": (
+        ["events", "a", "--type=tf"],
+        "there is no job type 'tf': choose from pytorchjob,",
+    ),
+    "deletion of unknown type": (
+        ["delete", "a", "-T", "tf"],
+        "there is no job type 'tf': choose from pytorchjob,",
+    ),
+    "unknown -o of a list": (["list", "-o", "xml"], "invalid choice: 'xml'"),
+    "unknown -o of a job": (
+        ["get", "a", "-o", "xml"],
+        "invalid choice: 'xml' (choose from 'wide', 'json', 'yaml')",
+    ),
+    "unknown -o of events": (["events", "a", "-o", "wide"], "invalid choice: 'wide' (choose from 'json', 'yaml')"),
+    "unknown -o of nodes": (["top", "node", "-o", "wide"], "invalid choice: 'wide' (choose from 'json', 'yaml')"),
+    "get no job": (["get"], "required: NAME"),
+    "events of no job": (["events"], "required: NAME"),
+    "delete no job": (["delete"], "required: NAME"),
+    "top without a kind": (["top"], "required: WHAT"),
     "namespace of nodes": (["top", "node", "-n", "team"], "muster top node does not know -n team"),
-    "top of what": (["top", "job"], "invalid choice: 'job' (choose from 'node')"),
+    "top of an unknown kind": (["top", "job"], "invalid choice: 'job' (choose from 'node')"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_request_is_one_sentence(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments, sentence = BAD[case]
+def test_a_usage_error_is_one_message(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, message = BAD[case]
     assert main(arguments) == 64
     out, err = capsys.readouterr()
     assert out == ""
-    assert sentence in err
+    assert message in err
     assert err.startswith("muster: ")
     assert err.count("\n") == 1
 
@@ -98,8 +109,8 @@ def test_no_kubeconfig(
 
 
 @pytest.fixture
-def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, int]]:
-    """A kubeconfig, and the port where nobody listens: it is held, so that nobody else can."""
+def unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, int]]:
+    """A kubeconfig, and its port, which is bound so that no other process can listen on it."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -111,9 +122,9 @@ def nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pa
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_cluster_that_does_not_answer(
-    command: list[str], nobody: tuple[Path, int], capsys: pytest.CaptureFixture[str]
+    command: list[str], unreachable: tuple[Path, int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, port = nobody
+    file, port = unreachable
     assert main(command) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
@@ -122,44 +133,44 @@ def test_a_cluster_that_does_not_answer(
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_a_context_that_does_not_exist(
-    command: list[str], nobody: tuple[Path, int], capsys: pytest.CaptureFixture[str]
+    command: list[str], unreachable: tuple[Path, int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*command[:1], *command[1:2], "--context=there", *command[2:]]) == 64
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert f"{nobody[0]} has no context 'there': known are here, bare" in err
+    assert f"{unreachable[0]} has no context 'there': known are here, bare" in err
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "message"),
     [
-        ("a: [", "is not YAML at line 2: mend it, or name another with --kubeconfig"),
+        ("a: [", "is not YAML at line 2: correct it, or name another with --kubeconfig"),
         ("just words", "is not a kubeconfig (no contexts in it)"),
-        ("contexts: []\n", "has no current context: name one with --context (there is none)"),
+        ("contexts: []\n", "has no current context: choose one with --context (there is none)"),
         ("contexts: [{name: x}]\ncurrent-context: x\n", "the context 'x' of"),
         (b"\xff\xfe\x00", "cannot be read"),
     ],
 )
-def test_a_kubeconfig_that_is_none(
-    text: str | bytes, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_an_invalid_kubeconfig(
+    text: str | bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "kubeconfig"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     assert main(["list", "--kubeconfig", str(file)]) == 64
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert sentence in err
+    assert message in err
 
 
-def test_the_namespace_is_that_of_the_context(nobody: tuple[Path, int]) -> None:
-    assert targets._namespace_of(nobody[0], None) == "team"
-    assert targets._namespace_of(nobody[0], "bare") == "default"
+def test_the_namespace_is_that_of_the_context(unreachable: tuple[Path, int]) -> None:
+    assert target._namespace_of(unreachable[0], None) == "team"
+    assert target._namespace_of(unreachable[0], "bare") == "default"
 
 
-def test_who_finds_no_cluster_is_told_of_one_that_is_up(
-    nobody: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_error_names_the_kubeconfig_of_a_running_cluster(
+    unreachable: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(targets, "_running_planes", lambda _: iter([Path("/tmp/muster-1/admin.kubeconfig")]))
+    monkeypatch.setattr(target, "_running_clusters", lambda _: iter([Path("/tmp/muster-1/admin.kubeconfig")]))
     assert main(["list"]) == 2
     assert capsys.readouterr().err.endswith(
         "; muster up is running: export KUBECONFIG=/tmp/muster-1/admin.kubeconfig\n"
@@ -167,25 +178,25 @@ def test_who_finds_no_cluster_is_told_of_one_that_is_up(
 
 
 @pytest.mark.parametrize("program", ["/usr/bin/muster", "/site-packages/muster/__main__.py"])
-def test_a_running_plane_is_found_by_the_directory_of_its_parts(tmp_path: Path, program: str) -> None:
-    plane = tmp_path / "muster-abc"
-    plane.mkdir()
-    (plane / "admin.kubeconfig").touch()
-    for number, words_, children in (
+def test_a_running_cluster_is_found_by_the_directory_of_its_processes(tmp_path: Path, program: str) -> None:
+    directory = tmp_path / "muster-abc"
+    directory.mkdir()
+    (directory / "admin.kubeconfig").touch()
+    for number, argv, children in (
         ("7", ["python", program, "up", "--nodes"], "8 9 10"),
         ("70", ["grep", "up"], "8"),
     ):
         (tmp_path / number / "task" / number).mkdir(parents=True)
-        (tmp_path / number / "cmdline").write_text("\0".join(words_))
+        (tmp_path / number / "cmdline").write_text("\0".join(argv))
         (tmp_path / number / "task" / number / "children").write_text(children)
-    for child, place in (("8", tmp_path), ("9", plane)):
+    for child, cwd in (("8", tmp_path), ("9", directory)):
         (tmp_path / child).mkdir()
-        os.symlink(place, tmp_path / child / "cwd")
-    assert list(targets._running_planes(tmp_path)) == [plane / "admin.kubeconfig"]
+        os.symlink(cwd, tmp_path / child / "cwd")
+    assert list(target._running_clusters(tmp_path)) == [directory / "admin.kubeconfig"]
 
 
 @pytest.mark.parametrize(
-    ("word", "meaning"),
+    ("text", "expected"),
     [
         ("all", {"operator": "Exists"}),
         ("gpu_node", {"key": "gpu_node", "operator": "Exists"}),
@@ -194,16 +205,29 @@ def test_a_running_plane_is_found_by_the_directory_of_its_parts(tmp_path: Path, 
         ("a=:NoSchedule", {"key": "a", "operator": "Equal", "value": "", "effect": "NoSchedule"}),
     ],
 )
-def test_tolerations(word: str, meaning: dict[str, str]) -> None:
-    assert words.toleration(word) == meaning
+def test_tolerations(text: str, expected: dict[str, str]) -> None:
+    assert argument_types.toleration(text) == argument_types.parse_toleration(text) == expected
 
 
-@pytest.mark.parametrize(("word", "seconds"), [("90", 90), ("30m", 1800), ("2h30m", 9000), ("1d", 86400)])
-def test_lengths_of_time(word: str, seconds: int) -> None:
-    assert words.timeout(word) == seconds
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a=b", {"key": "a", "operator": "Equal", "value": "b"}),
+        ("a:NoSchedule", {"key": "a", "operator": "Exists", "effect": "NoSchedule"}),
+    ],
+)
+def test_tolerations_of_steps_that_arena_does_not_have(text: str, expected: dict[str, str]) -> None:
+    assert argument_types.parse_toleration(text) == expected
+    with pytest.raises(ArgumentTypeError, match="write KEY, KEY=VALUE:EFFECT or all"):
+        argument_types.toleration(text)
 
 
-def test_the_command_may_come_without_quotes_after_two_dashes(
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("30m", 1800), ("2h30m", 9000), ("1d", 86400)])
+def test_durations(text: str, seconds: int) -> None:
+    assert argument_types.timeout(text) == seconds
+
+
+def test_the_command_may_follow_two_dashes_without_quotes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", "/does/not/exist")
@@ -211,7 +235,7 @@ def test_the_command_may_come_without_quotes_after_two_dashes(
     assert "the kubeconfig /does/not/exist does not exist" in capsys.readouterr().err
 
 
-def test_of_several_kubeconfigs_the_first_that_knows_the_context_is_used(
+def test_the_first_of_several_kubeconfigs_that_has_the_context_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two, broken = (tmp_path / name for name in ("one", "two", "broken"))
@@ -219,7 +243,7 @@ def test_of_several_kubeconfigs_the_first_that_knows_the_context_is_used(
     two.write_text("{contexts: [{name: here}, {name: staging}]}")
     broken.write_text("{")
     monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (tmp_path / "not-there", broken, one, two))))
-    assert [targets.usual_kubeconfig(context) for context in (None, "here", "staging")] == [one, one, two]
-    assert targets.usual_kubeconfig("nowhere") == broken  # whoever uses it says what is wrong with it
+    assert [kubeconfig.default_kubeconfig(context) for context in (None, "here", "staging")] == [one, one, two]
+    assert kubeconfig.default_kubeconfig("nowhere") == broken  # check_kubeconfig reports what is wrong with it
     monkeypatch.setenv("KUBECONFIG", str(two))
-    assert targets.usual_kubeconfig() == two
+    assert kubeconfig.default_kubeconfig() == two

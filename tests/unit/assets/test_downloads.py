@@ -14,8 +14,8 @@ import pytest
 
 from muster.assets import downloads
 from muster.errors import HarnessError, UsageError
-from tests.assets_fakes import SOON, TOOL, Workshop, served
-from tests.leftovers import until
+from tests.support.assets_fakes import SOON, TOOL, Workshop, served
+from tests.support.processes_left import until
 
 UNFELT = 8.0  # seconds: a busy machine may stall for 5, a resolver gives up after 10, a kernel after 127
 
@@ -27,7 +27,7 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 @pytest.fixture
 def server(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(downloads, "_FIRST_CONTACT", SOON)  # it answers, however busy the machine is
+    monkeypatch.setattr("muster.timeouts.DOWNLOAD_CONNECT", SOON)  # it answers, however busy the machine is
     (workshop.releases / "tool").write_bytes(TOOL)
     with served(workshop.releases) as address:
         yield address
@@ -39,16 +39,16 @@ def test_a_release_with_the_right_checksum_is_taken_and_nothing_is_built(worksho
     assert path.read_bytes() == TOOL
     assert path.stat().st_mode & 0o111
     assert workshop.go_calls("build") == []
-    assert workshop.said[-1].endswith("checksum correct")
+    assert workshop.printed[-1].endswith("checksum correct")
 
 
 def test_the_second_time_nothing_is_fetched(workshop: Workshop, server: str) -> None:
     workshop.offer(f"{server}/tool", TOOL)
     first = workshop.ensure()
     (workshop.releases / "tool").unlink()
-    workshop.said.clear()
+    workshop.printed.clear()
     assert workshop.ensure() == first
-    assert workshop.said == []
+    assert workshop.printed == []
 
 
 def test_a_release_archive_gives_up_its_one_member(workshop: Workshop, server: str) -> None:
@@ -63,43 +63,41 @@ def test_a_release_archive_gives_up_its_one_member(workshop: Workshop, server: s
 
 
 @pytest.mark.parametrize(
-    ("address", "content", "words"),
+    ("address", "content", "message"),
     [
-        ("{server}/tool", b"what was really released", "WRONG CHECKSUM, the file is thrown away"),
+        ("{server}/tool", b"what was really released", "WRONG CHECKSUM, the file is discarded"),
         ("{server}/cut/tool", TOOL, f"was cut off after {len(TOOL) // 2} of {len(TOOL)} bytes"),
-        ("{server}/nowhere", TOOL, "is answered with 404"),
+        ("{server}/nowhere", TOOL, "was answered with 404"),
         ("http://127.0.0.1:1/tool", TOOL, "127.0.0.1:1 cannot be reached (Connection refused)"),
     ],
     ids=["checksum", "cut", "404", "refused"],
 )
-def test_any_trouble_is_one_sentence_and_then_it_is_built(
-    workshop: Workshop, server: str, address: str, content: bytes, words: str
+def test_a_failed_download_is_one_message_and_then_it_is_built(
+    workshop: Workshop, server: str, address: str, content: bytes, message: str
 ) -> None:
     workshop.offer(address.format(server=server), content)
-    it_is_built(workshop, words)
+    it_is_built(workshop, message)
 
 
-def test_a_host_that_nobody_knows_is_one_sentence_as_well(workshop: Workshop) -> None:
+def test_an_unknown_host_is_one_message_as_well(workshop: Workshop) -> None:
     workshop.offer("http://no-such-host.invalid/tool", TOOL)
     it_is_built(workshop, "no-such-host.invalid ")
 
 
-def it_is_built(workshop: Workshop, words: str) -> None:
+def it_is_built(workshop: Workshop, message: str) -> None:
     start = time.monotonic()
     path = workshop.ensure()["tool"]
     assert time.monotonic() - start < UNFELT
-    assert [line for line in workshop.said if "no download" in line and words in line]
-    assert sum("no download" in line for line in workshop.said) == 1
+    assert [line for line in workshop.printed if "not downloaded" in line and message in line]
+    assert sum("not downloaded" in line for line in workshop.printed) == 1
     assert path.parent.name.startswith("built-")
     assert not list(workshop.cache.glob("bin/release-*"))
     assert not list(workshop.cache.glob("tmp/*"))
 
 
-def test_a_host_that_takes_no_connection_is_left_soon_and_asked_once(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_host_is_tried_once_and_briefly(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     contacts: list[float] = []
-    contact = downloads._first_contact
+    contact = downloads._connection_error
 
     def timed(url: str) -> str:
         start = time.monotonic()
@@ -107,7 +105,7 @@ def test_a_host_that_takes_no_connection_is_left_soon_and_asked_once(
         contacts.append(time.monotonic() - start)
         return outcome
 
-    monkeypatch.setattr(downloads, "_first_contact", timed)
+    monkeypatch.setattr(downloads, "_connection_error", timed)
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
         port = deaf.getsockname()[1]
         fillers = [socket.socket() for _ in range(4)]
@@ -119,8 +117,8 @@ def test_a_host_that_takes_no_connection_is_left_soon_and_asked_once(
         for filler in fillers:
             filler.close()
     assert [seconds < UNFELT for seconds in contacts] == [True]
-    assert [line for line in workshop.said if "no download" in line] == [
-        f"tool 1.2.3: no download, 127.0.0.1:{port} does not answer within 0.9 s"
+    assert [line for line in workshop.printed if "not downloaded" in line] == [
+        f"tool 1.2.3: not downloaded, 127.0.0.1:{port} does not answer within 0.9 s"
     ]
 
 
@@ -147,7 +145,7 @@ def test_downloads_never(workshop: Workshop, server: str, monkeypatch: pytest.Mo
     monkeypatch.setenv("MUSTER_DOWNLOADS", "never")
     workshop.offer(f"{server}/tool", TOOL)
     assert workshop.ensure()["tool"].parent.name.startswith("built-")
-    assert not [line for line in workshop.said if "download" in line]
+    assert not [line for line in workshop.printed if "download" in line]
 
 
 def test_downloads_only(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Bad requests: one sentence with the fix on standard error, exit code 64, nothing started and nothing written."""
+"""Usage errors: one message with the fix on standard error, exit code 64, nothing started and nothing written."""
 
 import json
 import socket
@@ -13,7 +13,7 @@ import pytest
 
 from muster import __version__
 from muster.cli import main
-from tests.toy_suite import CHECKOUT, ToySuite, feature, make_toy_suite, scenario
+from tests.support.toy_suite import CHECKOUT, ToySuite, feature, make_toy_suite, scenario
 
 KUBECONFIG = """apiVersion: v1
 kind: Config
@@ -33,8 +33,9 @@ def suite(tmp_path: Path) -> ToySuite:
 
 BAD = {
     "unknown command": (["rnu"], "invalid choice: 'rnu'"),
+    "old command": (["sweep"], "muster sweep was renamed: use muster cleanup"),
     "unknown flag": (["run", "--lits"], "muster run does not know --lits: did you mean --list?"),
-    "stray word": (["run", "PRE-01"], "muster run does not know PRE-01"),
+    "stray argument": (["run", "PRE-01"], "muster run does not know PRE-01"),
     "abbreviated flag": (["run", "--sched", "x"], "muster run does not know --sched x"),
     "unknown scheduler": (
         ["run", "--scheduler", "nope"],
@@ -58,19 +59,25 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_request_is_one_sentence(suite: ToySuite, case: str) -> None:
-    arguments, sentence = BAD[case]
+def test_a_usage_error_is_one_message(suite: ToySuite, case: str) -> None:
+    arguments, message = BAD[case]
     run = suite.muster(*arguments)
     assert run.returncode == 64, run.stderr
     assert run.stdout == ""
     assert run.stderr.startswith("muster: ")
     assert run.stderr.count("\n") == 1
-    assert sentence in run.stderr
+    assert message in run.stderr
     assert list(suite.work.iterdir()) == []
 
 
+def test_an_old_environment_variable_names_the_new_one(suite: ToySuite) -> None:
+    run = suite.muster("run", MUSTER_SABOTEUR="x")
+    assert run.returncode == 64
+    assert run.stderr == "muster: the environment variable MUSTER_SABOTEUR was renamed: use MUSTER_FAULT_INJECTOR\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "message"),
     [
         ("a: [", "is not YAML at line 2"),
         ("just words", "is not a kubeconfig (no contexts in it)"),
@@ -79,16 +86,16 @@ def test_a_bad_request_is_one_sentence(suite: ToySuite, case: str) -> None:
         (b"\xff\xfe\x00", "cannot be read"),
     ],
 )
-def test_a_kubeconfig_that_is_none(suite: ToySuite, text: str | bytes, sentence: str) -> None:
+def test_an_invalid_kubeconfig(suite: ToySuite, text: str | bytes, message: str) -> None:
     file = suite.work.parent / "kubeconfig"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     run = suite.muster("run", "--kubeconfig", str(file))
     assert run.returncode == 64
-    assert sentence in run.stderr
+    assert message in run.stderr
     assert run.stderr.count("\n") == 1
 
 
-def test_a_dead_server_is_the_harness_trouble_and_found_at_once(suite: ToySuite) -> None:
+def test_an_api_server_that_does_not_answer_is_a_harness_error(suite: ToySuite) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -103,14 +110,14 @@ def test_a_dead_server_is_the_harness_trouble_and_found_at_once(suite: ToySuite)
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "sentence"),
+    ("status", "code", "message"),
     [
         (200, 2, "the API server refused to POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
-        (401, 2, "turns us away: 401 Unauthorized; are its credentials still valid?"),
-        (500, 2, "turns us away: 500"),
+        (401, 2, "rejected the request: 401 Unauthorized; are its credentials still valid?"),
+        (500, 2, "rejected the request: 500"),
     ],
 )
-def test_a_server_that_answers(suite: ToySuite, status: int, code: int, sentence: str) -> None:
+def test_an_api_server_that_refuses(suite: ToySuite, status: int, code: int, message: str) -> None:
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status)
@@ -130,11 +137,11 @@ def test_a_server_that_answers(suite: ToySuite, status: int, code: int, sentence
     run = suite.muster("run", "--kubeconfig", str(file))
     server.shutdown()
     assert run.returncode == code, run.stderr
-    assert sentence in run.stderr
+    assert message in run.stderr
     assert run.stderr.count("\n") == 1
 
 
-def test_another_runs_results_are_never_touched(suite: ToySuite) -> None:
+def test_results_of_another_run_are_never_overwritten(suite: ToySuite) -> None:
     assert suite.muster("run", "--results", "mine").returncode == 0
     before = {file: file.read_bytes() for file in (suite.work / "mine").rglob("*") if file.is_file()}
     run = suite.muster("run", "--results", "mine")
@@ -161,9 +168,9 @@ def test_version_and_help_are_instant(capsys: pytest.CaptureFixture[str]) -> Non
     assert "run" in capsys.readouterr().err
 
 
-def test_a_reader_that_went_away_is_no_traceback(suite: ToySuite) -> None:
+def test_a_closed_pipe_is_no_traceback(suite: ToySuite) -> None:
     many = [
-        scenario(f"PRE-{number:02}", "Then it holds", title=f"{number} " + "word " * 400) for number in range(1, 90)
+        scenario(f"PRE-{number:02}", "Then it holds", title=f"{number} " + "long " * 400) for number in range(1, 90)
     ]
     suite.write(feature(*many))
     listing = suite.start("run", "--list")

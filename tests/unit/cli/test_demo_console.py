@@ -1,4 +1,4 @@
-"""What is seen of a performance: folded and ticked on a terminal, whole and plain in a pipe."""
+"""Output of a demo: wrapped and ticked on a terminal, whole and plain in a pipe."""
 
 from __future__ import annotations
 
@@ -9,38 +9,43 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from muster.catalogue import read_features
-from muster.demo.looks import looks
-from muster.demo.maps import ClusterMap, NodeMap, Share, Waiting
-from muster.demo.messages import Begins
-from muster.demo.scripts import Part, part_at, parts_of
-from muster.demo.showing import Show
-from muster.suite import suite_root
+from muster.demo.cluster_map import Allocation, ClusterMap, NodeMap, PendingJob
+from muster.demo.console import DemoConsole
+from muster.demo.controller import follow_up_commands, section_at, sections_of
+from muster.demo.server import StepStarted
+from muster.suite.behaviours import read_features
+from muster.suite.paths import suite_root
 
 LONG = "one of " + ", ".join(f'"pytorch-priority-medium-worker-{number}"' for number in range(6)) + " was preempted"
-DOCUMENTS = {id_: one for id_, one in read_features(suite_root() / "features").by_id().items() if id_[:4] == "DOC-"}
-MAP = ClusterMap("GPU", (NodeMap("n", 2, (Share("a-job", 1),)),), (Waiting("late", 2, "late-master-0"),))
+WALKTHROUGHS = {id_: one for id_, one in read_features(suite_root() / "features").by_id().items() if id_[:4] == "DOC-"}
+MAP = ClusterMap("GPU", (NodeMap("n", 2, (Allocation("a-job", 1),)),), (PendingJob("late", 2, "late-master-0"),))
 
 
-def shown(acts: Callable[[Show], None], *, width: int = 80, terminal: bool = True, encoding: str = "utf-8") -> str:
+def shown(
+    write: Callable[[DemoConsole], None], *, width: int = 80, terminal: bool = True, encoding: str = "utf-8"
+) -> str:
     file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="")
-    acts(Show(Console(file=file, width=width, force_terminal=terminal, color_system="standard" if terminal else None)))
+    write(
+        DemoConsole(
+            Console(file=file, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
+        )
+    )
     file.flush()
     return file.buffer.getvalue().decode(encoding)
 
 
-def everything(show: Show) -> None:
-    show.title("DOC-9", "Somebody takes the place of somebody else on a cluster that is full of others", "A document")
-    show.part(Part("1", "the first line", 1))
-    show.command("muster top node")
-    show.answer("NAME  GPU\n\n" + "-" * 89 + "\n")
-    show.awaits(LONG)
-    show.holds(LONG)
-    show.map(MAP)
-    show.part(Part("5 and 6", "the next lines", 2))
-    show.fails("nobody was preempted")
-    show.story("wanted   this\nseen     that")
-    show.end("over")
+def everything(console: DemoConsole) -> None:
+    console.title("DOC-9", "A high-priority job preempts another job on a cluster without free GPUs", "Walk-through")
+    console.section("1", "the first section")
+    console.show_command("muster top node")
+    console.output("NAME  GPU\n\n" + "-" * 89 + "\n")
+    console.step_running(LONG)
+    console.step_passed(LONG)
+    console.map(MAP)
+    console.section("5 and 6", "the next sections")
+    console.step_failed("no pod was preempted")
+    console.failure_report("wanted   this\nseen     that")
+    console.finish("over")
 
 
 @pytest.mark.parametrize("width", [80, 200])
@@ -51,11 +56,11 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert not [line for line in lines if line != line.rstrip() and "…" not in line]
 
 
-def test_a_tick_takes_the_place_of_its_own_sentence_and_of_nothing_else() -> None:
+def test_a_tick_overwrites_its_own_step_and_nothing_else() -> None:
     text = re.sub(r"\x1b\[[0-9;]*m", "", shown(everything))
-    drawn_over = [line for line in text.split("\n") if "\r" in line]
-    assert len(drawn_over) == 1
-    before, after = drawn_over[0].split("\r")
+    overwritten = [line for line in text.split("\n") if "\r" in line]
+    assert len(overwritten) == 1
+    before, after = overwritten[0].split("\r")
     assert before.replace("…", "✓").rstrip() == after
 
 
@@ -63,35 +68,35 @@ def test_a_pipe_gets_whole_lines_without_any_control_character() -> None:
     text = shown(everything, terminal=False)
     assert not re.search(r"[\x00-\x09\x0b-\x1f]", text)
     assert f"   ✓ {LONG}\n" in text
-    assert "\n   n  A .\n   A a-job\n   B late  2 pods wait\n\n5 and 6 the next lines\n" in text
+    assert "\n   n  A .\n   A a-job\n   B late  2 pods pending\n\n5 and 6 the next sections\n" in text
     assert "\n\n\n" not in text
 
 
-def test_without_unicode_there_are_words_instead_of_ticks() -> None:
+def test_without_unicode_ticks_are_ascii() -> None:
     text = shown(everything, terminal=False, encoding="ascii")
     assert "   ok one of" in text
-    assert "   NO nobody was preempted" in text
+    assert "   NO no pod was preempted" in text
 
 
-@pytest.mark.parametrize("id_", DOCUMENTS)
-def test_every_document_has_numbered_parts(id_: str) -> None:
-    parts = parts_of(DOCUMENTS[id_])
-    assert [part.number for part in parts][:2] == ["", "1"]
-    assert len(parts) > 4
-    last = DOCUMENTS[id_].steps[-1]
-    assert part_at(parts, last.line) is parts[-1]
-    assert part_at(parts, DOCUMENTS[id_].steps[0].line) is parts[0]
+@pytest.mark.parametrize("id_", WALKTHROUGHS)
+def test_every_walkthrough_has_numbered_sections(id_: str) -> None:
+    sections = sections_of(WALKTHROUGHS[id_])
+    assert [section.number for section in sections][:2] == ["", "1"]
+    assert len(sections) > 4
+    last = WALKTHROUGHS[id_].steps[-1]
+    assert section_at(sections, last.line) is sections[-1]
+    assert section_at(sections, WALKTHROUGHS[id_].steps[0].line) is sections[0]
 
 
-def sentence(text: str, *, kind: str = "then", typed: str = "") -> Begins:
-    return Begins(1, kind, text, typed)
+def step(text: str, *, kind: str = "then", docstring: str = "") -> StepStarted:
+    return StepStarted(1, kind, text, docstring)
 
 
-def test_what_a_person_would_ask() -> None:
-    happened = sentence('job "A" is created', kind="when")
-    assert looks([happened], MAP, [], explains=True) == ["muster list", "muster explain late-master-0"]
-    assert looks([happened], MAP, [], explains=False) == ["muster list"]
-    assert looks([sentence("it runs")], ClusterMap("GPU", ()), [], explains=True) == []
-    assert looks([sentence("", typed="muster top node"), happened], MAP, [], explains=True) == []
-    told = sentence('an event about the preempted one of "big-master-0", "big-worker-0" names "x" and the node')
-    assert looks([told], ClusterMap("GPU", ()), ["bi", "big"], explains=False) == ["muster events big"]
+def test_follow_up_commands() -> None:
+    created = step('job "A" is created', kind="when")
+    assert follow_up_commands([created], MAP, [], explains=True) == ["muster list", "muster explain late-master-0"]
+    assert follow_up_commands([created], MAP, [], explains=False) == ["muster list"]
+    assert follow_up_commands([step("it runs")], ClusterMap("GPU", ()), [], explains=True) == []
+    assert follow_up_commands([step("", docstring="muster top node"), created], MAP, [], explains=True) == []
+    event = step('a Preempted event on the victim among "big-master-0", "big-worker-0" names "x" and the node')
+    assert follow_up_commands([event], ClusterMap("GPU", ()), ["bi", "big"], explains=False) == ["muster events big"]

@@ -1,4 +1,4 @@
-"""The image without an engine, and what is said where there is no engine, no right to it, or no image in it."""
+"""The plane image, and the errors without an engine, a permission or the image."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from typing import Any
 import pytest
 from docker.errors import APIError, DockerException, ImageNotFound
 
-from muster.cluster import container_engine, container_image
+from muster.assets.components import component_of
+from muster.cluster import container, docker_engine
 from muster.errors import HarnessError
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.mark.parametrize("listens", [False, True], ids=["nothing there", "nobody listens"])
+@pytest.mark.parametrize("listens", [False, True], ids=["nothing there", "no listener"])
 def test_no_engine(listens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "docker.sock"
     if listens:
         socket.socket(socket.AF_UNIX).bind(str(place))
     monkeypatch.setenv("DOCKER_HOST", f"unix://{place}")
     with pytest.raises(HarnessError, match=r"^Docker does not answer: start it, .* --cluster local$"):
-        container_engine.connect()
+        docker_engine.connect()
 
 
 @pytest.mark.parametrize(
-    ("problem", "said"),
+    ("problem", "printed"),
     [
-        (DockerException("Error: PermissionError(13, 'Permission denied')"), "you may not talk to Docker: join"),
-        (PermissionError(13, "Permission denied"), "you may not talk to Docker"),
+        (DockerException("Error: PermissionError(13, 'Permission denied')"), "no permission to use Docker: join"),
+        (PermissionError(13, "Permission denied"), "no permission to use Docker"),
         (APIError("500", explanation="write /x: no space left on device"), "Docker's disk is full"),
         (APIError("409", explanation="port is already allocated\nmore"), "cannot start it: port is already allocated$"),
     ],
 )
-def test_what_docker_complains_about_becomes_a_sentence(problem: Exception, said: str) -> None:
-    with pytest.raises(HarnessError, match=said), container_engine.explained("start it"):
+def test_docker_errors_become_one_message(problem: Exception, printed: str) -> None:
+    with pytest.raises(HarnessError, match=printed), docker_engine.explain_errors("start it"):
         raise problem
 
 
@@ -54,11 +55,11 @@ def test_no_image() -> None:
         raise ImageNotFound(f"no such image: {reference}")
 
     with pytest.raises(HarnessError, match=r"^Docker has no image muster-plane:1: make it with"):
-        container_engine.need_image(engine_with(missing), "muster-plane:1", "make it with `make plane-image`")
-    container_engine.need_image(engine_with(lambda reference: reference), "muster-plane:1", "")
+        docker_engine.require_image(engine_with(missing), "muster-plane:1", "make it with `make plane-image`")
+    docker_engine.require_image(engine_with(lambda reference: reference), "muster-plane:1", "")
 
 
-def test_only_containers_that_nobody_will_start_any_more_are_removed() -> None:
+def test_only_abandoned_containers_are_removed() -> None:
     removed: list[str] = []
 
     def container(when: str) -> Any:
@@ -66,7 +67,7 @@ def test_only_containers_that_nobody_will_start_any_more_are_removed() -> None:
 
     made = [container("2026-01-01T00:00:00.123456789Z"), container("2999-01-01T00:00:00Z")]
     listing = SimpleNamespace(list=lambda **_: made)
-    container_engine.remove_abandoned(SimpleNamespace(client=SimpleNamespace(containers=listing)))
+    docker_engine.remove_abandoned(SimpleNamespace(client=SimpleNamespace(containers=listing)))
     assert removed == ["2026-01-01T00:00:00.123456789Z"]
 
 
@@ -94,8 +95,8 @@ def test_the_same_programs_give_the_same_archive(
 ) -> None:
     digests = []
     for copy in ("one", "two"):
-        programs = {name: elf(tmp_path / copy, name, kind=1) for name in container_image.PROGRAMS}
-        monkeypatch.setattr("muster.assets.ensure", lambda names, say, found=programs: found)
+        programs = {name: elf(tmp_path / copy, name, kind=1) for name in container.PROGRAMS}
+        monkeypatch.setattr("muster.assets.ensure", lambda names, print_line, found=programs: found)
         target = tmp_path / f"{copy}.tar"
         assemble["assemble"]("muster-plane:1", target)
         digests.append(hashlib.sha256(target.read_bytes()).hexdigest())
@@ -107,20 +108,20 @@ def test_the_same_programs_give_the_same_archive(
             entries = {entry.name: oct(entry.mode) for entry in layer.getmembers()}
     assert manifest["RepoTags"] == ["muster-plane:1"]
     assert configuration["config"]["Entrypoint"] == ["/bin/plane-init"]
-    assert entries == {"tmp": "0o1777", **{f"bin/{name}": "0o755" for name in container_image.PROGRAMS}}
+    assert entries == {"tmp": "0o1777", **{f"bin/{name}": "0o755" for name in container.PROGRAMS}}
 
 
 def test_a_program_that_needs_a_linker_is_refused(
     assemble: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    programs = {name: elf(tmp_path, name, kind=3) for name in container_image.PROGRAMS}
-    monkeypatch.setattr("muster.assets.ensure", lambda names, say: programs)
+    programs = {name: elf(tmp_path, name, kind=3) for name in container.PROGRAMS}
+    monkeypatch.setattr("muster.assets.ensure", lambda names, print_line: programs)
     with pytest.raises(HarnessError, match=r"etcd .* needs a dynamic linker"):
         assemble["assemble"]("muster-plane:1", tmp_path / "image.tar")
     assert not list(tmp_path.glob("*.tar"))
 
 
-def test_the_name_of_the_image_says_what_is_in_it() -> None:
-    name, _, tag = container_image.reference().partition(":")
+def test_the_image_name_is_a_hash_of_its_content() -> None:
+    name, _, tag = container.built_image().partition(":")
     assert name == "muster-plane"
-    assert tag.startswith("1.37.1-")
+    assert tag.startswith(f"{component_of('kube-apiserver').version}-")

@@ -1,4 +1,4 @@
-"""Which run is dead, what is left of it, and what becomes of that: without a cluster."""
+"""Which runs are dead, what they left, and how it is deleted, without a cluster."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from muster import cli
+from muster.arena import target
 from muster.cluster.api import Api, ApiRefused
-from muster.cluster.fences import RUN_LABEL
-from muster.cluster.foreign import sweeping
-from muster.cluster.foreign.heartbeats import HOLDER, Heartbeat, _began, holder, sign_of_life
+from muster.cluster.existing import cleanup
+from muster.cluster.existing.lease import HOLDER, Heartbeat, _start_time, alive_because, holder
 from muster.cluster.resources import NAMESPACE, NODE, Resource
+from muster.cluster.run_scope import RUN_LABEL
 from muster.errors import HarnessError, UsageError
-from muster.jobs import targets
+from muster.schedulers import existing_cluster_objects
 
 RUN = "kbcd240"
 NOW = datetime.datetime(2026, 1, 1, 12, 0, tzinfo=datetime.UTC)
@@ -49,40 +50,40 @@ def ago(**long: float) -> datetime.datetime:
     return NOW - datetime.timedelta(**long)
 
 
-def test_on_the_same_machine_the_process_is_the_answer() -> None:
+def test_on_the_same_machine_the_process_is_checked() -> None:
     machine, pid, began = holder().split("-")
-    nobody: Any = Leases()
-    assert sign_of_life(nobody, namespace(holder())) == f"it is process {os.getpid()} here"
-    assert not sign_of_life(nobody, namespace(f"{machine}-{pid}-{int(began) + 1}"))
-    assert not sign_of_life(nobody, namespace(f"{machine}-4194305-1"))
+    none: Any = Leases()
+    assert alive_because(none, namespace(holder())) == f"it is process {os.getpid()} here"
+    assert not alive_because(none, namespace(f"{machine}-{pid}-{int(began) + 1}"))
+    assert not alive_because(none, namespace(f"{machine}-4194305-1"))
 
 
-def test_a_process_that_nobody_has_buried_is_dead() -> None:
+def test_a_zombie_process_is_dead() -> None:
     child = subprocess.Popen(["sleep", "60"])
     machine = holder().partition("-")[0]
-    nobody: Any = Leases()
-    held = namespace(f"{machine}-{child.pid}-{_began(child.pid)}")
-    assert sign_of_life(nobody, held)
+    none: Any = Leases()
+    held = namespace(f"{machine}-{child.pid}-{_start_time(child.pid)}")
+    assert alive_because(none, held)
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and stays a zombie
-    assert not sign_of_life(nobody, held)
+    assert not alive_because(none, held)
     child.wait()
 
 
-@pytest.mark.parametrize(("seconds", "sign"), [(30, "it was heard of 30 s ago"), (90, "")])
-def test_from_elsewhere_the_lease_tells(seconds: int, sign: str) -> None:
+@pytest.mark.parametrize(("seconds", "sign"), [(30, "its Lease was renewed 30 s ago"), (90, "")])
+def test_from_another_machine_the_lease_is_checked(seconds: int, sign: str) -> None:
     renewed: Any = Leases(ago(seconds=seconds))
     none: Any = Leases()
-    assert sign_of_life(renewed, namespace("another-1-1", ago(hours=1))) == sign
-    assert sign_of_life(none, namespace("another-1-1", ago(seconds=seconds))) == sign
+    assert alive_because(renewed, namespace("another-1-1", ago(hours=1))) == sign
+    assert alive_because(none, namespace("another-1-1", ago(seconds=seconds))) == sign
 
 
-def test_a_heartbeat_that_may_not_be_read_says_nothing_so_the_run_lives() -> None:
+def test_a_run_whose_lease_may_not_be_read_counts_as_alive() -> None:
     forbidden: Any = Leases(status=403)
-    assert "may not be read: have an administrator" in sign_of_life(forbidden, namespace("another-1-1", ago(days=1)))
+    assert "may not be read: have an administrator" in alive_because(forbidden, namespace("another-1-1", ago(days=1)))
     broken: Any = Leases(status=410)
     with pytest.raises(ApiRefused):
-        sign_of_life(broken, namespace("another-1-1", ago(days=1)))
+        alive_because(broken, namespace("another-1-1", ago(days=1)))
 
 
 class Answer:
@@ -97,7 +98,7 @@ class Answer:
         return
 
 
-def test_the_time_is_the_api_servers() -> None:
+def test_the_time_is_that_of_the_api_server() -> None:
     pool = SimpleNamespace(request=lambda *_, **__: Answer())
     client = SimpleNamespace(
         param_serialize=lambda *_, **__: ("GET", "", {}, None, None), rest_client=SimpleNamespace(pool_manager=pool)
@@ -110,12 +111,14 @@ def test_the_time_is_the_api_servers() -> None:
     assert datetime.timedelta() <= beat - NOW < datetime.timedelta(minutes=1)
 
 
-def test_who_is_spared_and_why() -> None:
-    anybody: Any = Leases(ago(seconds=30))
-    remains = [sweeping.Remains(RUN, [namespace("another-1-1")], oldest=ago(hours=2).isoformat())]
-    remains += [sweeping.Remains(run, oldest=ago(minutes=age).isoformat()) for run, age in (("bbbbbb0", 30), ("c", 90))]
-    assert sweeping.spared(anybody, remains, older_than=3600) == {
-        RUN: "it was heard of 30 s ago",
+def test_runs_that_are_not_deleted() -> None:
+    renewed: Any = Leases(ago(seconds=30))
+    leftovers = [cleanup.Leftovers(RUN, [namespace("another-1-1")], oldest=ago(hours=2).isoformat())]
+    leftovers += [
+        cleanup.Leftovers(run, oldest=ago(minutes=age).isoformat()) for run, age in (("bbbbbb0", 30), ("c", 90))
+    ]
+    assert cleanup.skipped_runs(renewed, leftovers, older_than=3600) == {
+        RUN: "its Lease was renewed 30 s ago",
         "bbbbbb0": "it is younger than --older-than",
     }
 
@@ -124,7 +127,7 @@ def labelled(name: str, run: str = RUN) -> dict[str, Any]:
     return {"metadata": {"name": name, "labels": {RUN_LABEL: run}, "creationTimestamp": STAMP}}
 
 
-class There:
+class FakeApi:
     """A cluster with things on it; `refuses` says of what it will not let go, and how it says so."""
 
     def __init__(self, *names: tuple[Resource, str], refuses: dict[str, Exception] | None = None) -> None:
@@ -145,16 +148,16 @@ class There:
         self.things.remove((kind, name))
 
 
-def test_a_copied_label_makes_nothing_ours() -> None:
+def test_an_object_with_a_copied_label_is_not_the_runs() -> None:
     ours = (NODE, f"gpu-1-muster-{RUN}"), (NAMESPACE, f"muster-{RUN}")
-    anything: Any = There((NODE, "gpu-1"), (NAMESPACE, "team-a"), *ours)
-    found = sweeping.find(anything)
+    anything: Any = FakeApi((NODE, "gpu-1"), (NAMESPACE, "team-a"), *ours)
+    found = cleanup.find_runs(anything, existing_cluster_objects())
     assert list(found) == [RUN]
     assert found[RUN].names() == [f"node gpu-1-muster-{RUN}", f"namespace muster-{RUN}"]
-    assert found[RUN].first is not None
+    assert found[RUN].first_namespace is not None
 
 
-def test_what_will_not_go_keeps_nothing_else_and_is_named_with_the_reason() -> None:
+def test_an_object_that_cannot_be_deleted_is_listed_with_the_reason() -> None:
     first, second, third = (f"gpu-{n}-muster-{RUN}" for n in (1, 2, 3))
     no: dict[str, Exception] = {
         f"muster-{RUN}": ApiRefused(403, "Forbidden", "namespaces stay", "DELETE"),
@@ -162,24 +165,24 @@ def test_what_will_not_go_keeps_nothing_else_and_is_named_with_the_reason() -> N
         second: HarnessError("the API server does not answer (DELETE): failed calling webhook"),
     }
     nodes = [(NODE, name) for name in (first, second, third)]
-    there: Any = There((NAMESPACE, f"muster-{RUN}"), *nodes, refuses=no)
-    assert sweeping.clear(there, RUN, within=0) == [
+    fake: Any = FakeApi((NAMESPACE, f"muster-{RUN}"), *nodes, refuses=no)
+    assert cleanup.delete_run(fake, RUN, existing_cluster_objects(), within=0) == [
         f"namespace muster-{RUN} (namespaces stay)",
         f"node {first} (nodes are ours)",
         f"node {second} (the API server does not answer (DELETE): failed calling webhook)",
         f"node {third}",  # asked to go at the last look
     ]
-    assert [name for _, name in there.things] == [f"muster-{RUN}", first, second]
+    assert [name for _, name in fake.things] == [f"muster-{RUN}", first, second]
 
 
-def test_when_the_api_falls_silent_what_was_seen_last_is_named() -> None:
-    class Dying(There):
+def test_objects_seen_last_are_listed_when_the_api_stops_answering() -> None:
+    class Dying(FakeApi):
         def delete(self, *_: Any, **__: Any) -> None:
             self.silent = True
             raise HarnessError("the API server does not answer")
 
     dying: Any = Dying((NODE, f"a-muster-{RUN}"), (NODE, f"b-muster-{RUN}"))
-    assert sweeping.clear(dying, RUN, within=0) == [
+    assert cleanup.delete_run(dying, RUN, existing_cluster_objects(), within=0) == [
         f"node a-muster-{RUN}",
         f"node b-muster-{RUN}",
         f"perhaps more of run {RUN} (the API server does not answer)",
@@ -187,34 +190,36 @@ def test_when_the_api_falls_silent_what_was_seen_last_is_named() -> None:
 
 
 @pytest.fixture
-def sweep(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """`muster sweep` on a cluster with parts of two runs; nothing of them lives."""
+def run_cleanup(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """`muster cleanup` on a cluster with parts of two runs; none of them is alive."""
 
-    def perform(*words: str) -> int:
-        return cli.perform(["sweep", *words])
+    def perform(*arguments: str) -> int:
+        return cli.run_command(["cleanup", *arguments])
 
-    monkeypatch.setattr(targets, "reach", lambda *_: SimpleNamespace(api=None))
-    found = {run: sweeping.Remains(run, oldest=STAMP) for run in ("kbcd241", "kbcd242", "zzzzzz0")}
-    monkeypatch.setattr(sweeping, "find", lambda _: found)
-    monkeypatch.setattr(sweeping, "spared", lambda *_, **__: {})
-    monkeypatch.setattr(sweeping, "clear", lambda *_, **__: [])
+    monkeypatch.setattr(target, "connect", lambda *_: SimpleNamespace(api=None))
+    found = {run: cleanup.Leftovers(run, oldest=STAMP) for run in ("kbcd241", "kbcd242", "zzzzzz0")}
+    monkeypatch.setattr(cleanup, "find_runs", lambda *_: found)
+    monkeypatch.setattr(cleanup, "skipped_runs", lambda *_, **__: {})
+    monkeypatch.setattr(cleanup, "delete_run", lambda *_, **__: [])
     return perform
 
 
-def test_a_run_is_swept_with_all_its_workers(sweep: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
-    assert sweep("--run", RUN) == 0
-    assert capsys.readouterr().out == "run kbcd241: 0 things cleared away\nrun kbcd242: 0 things cleared away\n"
-    assert sweep("--run", "bbbbbb0") == 0
-    assert capsys.readouterr().out == "nothing of run bbbbbb0 is there\n"
-    with pytest.raises(UsageError, match="--run typo: no run is called so"):
-        sweep("--run", "typo")
-
-
-def test_a_run_that_is_spared_is_said_with_the_reason(
-    sweep: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_run_is_deleted_with_all_its_workers(
+    run_cleanup: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sweeping, "spared", lambda *_, **__: {"kbcd242": "it lives"})
-    assert sweep() == 0
-    assert "run kbcd242 is left alone: it lives\n" in capsys.readouterr().out
-    with pytest.raises(UsageError, match="run kbcd242 is left alone: it lives"):
-        sweep("--run", RUN)
+    assert run_cleanup("--run", RUN) == 0
+    assert capsys.readouterr().out == "run kbcd241: 0 objects deleted\nrun kbcd242: 0 objects deleted\n"
+    assert run_cleanup("--run", "bbbbbb0") == 0
+    assert capsys.readouterr().out == "no objects of run bbbbbb0 found\n"
+    with pytest.raises(UsageError, match="--run typo: not the id of a run"):
+        run_cleanup("--run", "typo")
+
+
+def test_a_run_that_is_not_deleted_is_reported_with_the_reason(
+    run_cleanup: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cleanup, "skipped_runs", lambda *_, **__: {"kbcd242": "it is alive"})
+    assert run_cleanup() == 0
+    assert "run kbcd242 is not deleted: it is alive\n" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="run kbcd242 is not deleted: it is alive"):
+        run_cleanup("--run", RUN)

@@ -1,77 +1,78 @@
-"""After a run on somebody's cluster: what is left is said, and counts."""
+"""Cleanup after a run on an existing cluster: leftovers are reported, and change the exit code."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
 
-from muster.cli import clearing, judging
-from muster.cluster.api import Api
-from muster.cluster.foreign import sweeping
+from muster.cluster.existing import cleanup
+from muster.cluster.existing.cleanup import clean_up_after_run
+from muster.cluster.run_scope import SchedulerObjects
 from muster.errors import EXIT_FAILED, EXIT_HARNESS_BROKE, EXIT_PASSED, HarnessError
+from muster.run_options import RunOptions
+from muster.runner import run_suite
 
 RUN = "kbcd240"
 
 
 @pytest.mark.parametrize(
-    ("keep", "left", "said", "clean"),
+    ("keep", "left", "printed", "clean"),
     [
-        (False, [], "run kbcd241 was cleared away after its process had ended", True),
+        (False, [], "run kbcd241 was deleted after its process had ended", True),
         (
             False,
             ["node n"],
-            "left on the cluster: node n; try again with: muster sweep --run kbcd241 --kubeconfig k",
+            "left on the cluster: node n; try again with: muster cleanup --run kbcd241 --kubeconfig k",
             False,
         ),
         (
             True,
             [],
-            "kept on the cluster: run kbcd241; to clear it away: muster sweep --run kbcd241 --kubeconfig k",
+            "kept on the cluster: run kbcd241; to delete it: muster cleanup --run kbcd241 --kubeconfig k",
             True,
         ),
     ],
     ids=["crashed", "stuck", "kept"],
 )
-def test_what_is_said_after_a_run(
+def test_the_cleanup_after_a_run_is_reported(
     keep: bool,
     left: list[str],
-    said: str,
+    printed: str,
     clean: bool,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(Api, "connect", lambda *_: None)
-    monkeypatch.setattr(sweeping, "find", lambda _: {"kbcd241": None, "zzzzzz0": None})
-    monkeypatch.setattr(sweeping, "clear", lambda *_, **__: left)
-    args = argparse.Namespace(kubeconfig=Path("k"), context=None, keep=keep, run_id=RUN)
-    assert clearing.after_run(args) is clean
-    assert capsys.readouterr().err == f"muster: {said}\n"
+    monkeypatch.setattr(cleanup, "open_api", lambda *_: None)
+    monkeypatch.setattr(cleanup, "find_runs", lambda *_: {"kbcd241": None, "zzzzzz0": None})
+    monkeypatch.setattr(cleanup, "delete_run", lambda *_, **__: left)
+    args = RunOptions(kubeconfig=Path("k"), keep=keep, run_id=RUN)
+    assert clean_up_after_run(args, SchedulerObjects()) is clean
+    assert capsys.readouterr().err == f"muster: {printed}\n"
 
 
-def test_a_cluster_that_cannot_be_asked_afterwards_counts_as_not_clean(
+def test_a_cluster_that_does_not_answer_counts_as_not_clean(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def find(_: object) -> None:
+    def find(*_: object) -> None:
         raise HarnessError("the API server does not answer")
 
-    monkeypatch.setattr(Api, "connect", lambda *_: None)
-    monkeypatch.setattr(sweeping, "find", find)
-    assert not clearing.after_run(argparse.Namespace(kubeconfig=Path("k"), context=None, keep=False, run_id=RUN))
-    assert f"later: muster sweep --run {RUN} --kubeconfig k" in capsys.readouterr().err
+    monkeypatch.setattr(cleanup, "open_api", lambda *_: None)
+    monkeypatch.setattr(cleanup, "find_runs", find)
+    assert not clean_up_after_run(RunOptions(kubeconfig=Path("k"), run_id=RUN), SchedulerObjects())
+    assert f"later: muster cleanup --run {RUN} --kubeconfig k" in capsys.readouterr().err
 
 
-class Part:
+class FakeProcess:
     """Whatever a run has beside the clearing away; it does nothing."""
 
-    happened = False
+    received = False
     address = ""
 
     def __init__(self, *_: object, **__: object) -> None:
         return
 
-    def __enter__(self) -> Part:
+    def __enter__(self) -> FakeProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,14 +88,14 @@ class Part:
     ("clean", "verdict", "code"),
     [(True, EXIT_FAILED, EXIT_FAILED), (False, EXIT_FAILED, EXIT_HARNESS_BROKE), (False, EXIT_PASSED, 2)],
 )
-def test_a_leak_is_the_harness_breaking(
+def test_leftover_objects_are_a_harness_error(
     clean: bool, verdict: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for part in ("Interruptions", "Live", "PytestProcess"):
-        monkeypatch.setattr(judging, part, Part)
-    monkeypatch.setattr(judging, "_ensure_binaries", lambda _: None)
-    monkeypatch.setattr(judging, "_pytest_arguments", lambda *_: [])
-    monkeypatch.setattr(judging, "_report", lambda *_, **__: verdict)
-    monkeypatch.setattr(clearing, "after_run", lambda _: clean)
-    args = argparse.Namespace(cluster="kubeconfig", junit=None, results=tmp_path / "r", scheduler="x", repeat=1)
-    assert judging.judge(args, []) == code
+    for part in ("SignalForwarder", "LiveView", "PytestProcess"):
+        monkeypatch.setattr(run_suite, part, FakeProcess)
+    monkeypatch.setattr(run_suite, "ensure_binaries", lambda _: None)
+    monkeypatch.setattr(run_suite, "_pytest_arguments", lambda *_: [])
+    monkeypatch.setattr(run_suite, "_report", lambda *_, **__: verdict)
+    monkeypatch.setattr(run_suite, "clean_up_after_run", lambda *_: clean)
+    options = RunOptions(cluster="kubeconfig", results=tmp_path / "r", scheduler="x")
+    assert run_suite.run_suite(options, []) == code

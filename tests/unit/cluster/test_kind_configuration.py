@@ -1,4 +1,4 @@
-"""What kind is asked for, and the credentials that it hands out."""
+"""The configuration of kind, and the credentials that it returns."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ from typing import Any
 import pytest
 import yaml
 
-from muster.cluster.kind.configuration import STOCK_IMAGE, configuration, may_have_sys_resource
-from muster.cluster.kind.credentials import write_client
+from muster.cluster.kind.kind_cli import STOCK_IMAGE, configuration, has_sys_resource
+from muster.cluster.kubeconfig import write_client_kubeconfig
 from muster.errors import HarnessError
 
 
-def asked(**machine: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def requested(**machine: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     loaded = yaml.safe_load(configuration(**machine))
     return loaded, [yaml.safe_load(patch) for patch in loaded["kubeadmConfigPatches"]]
 
 
-def test_a_usual_machine_gets_no_special_treatment() -> None:
-    loaded, patches = asked(cgroup_version="2", sys_resource=True)
+def test_a_usual_machine_needs_no_patches() -> None:
+    loaded, patches = requested(cgroup_version="2", sys_resource=True)
     assert [patch["kind"] for patch in patches] == ["ClusterConfiguration"]
     assert "containerdConfigPatches" not in loaded
     assert loaded["networking"]["apiServerAddress"] == "127.0.0.1"
 
 
-def test_cgroup_v1_is_put_up_with_only_where_it_is() -> None:
-    _, patches = asked(cgroup_version="1", sys_resource=True)
+def test_cgroup_v1_is_accepted_only_where_it_is_used() -> None:
+    _, patches = requested(cgroup_version="1", sys_resource=True)
     assert {"kind": "KubeletConfiguration", "failCgroupV1": False} in patches
 
 
-def test_what_the_machine_forbids_is_not_asked_for() -> None:
-    loaded, _ = asked(cgroup_version="2", sys_resource=False)
+def test_oom_scores_are_restricted_without_the_capability() -> None:
+    loaded, _ = requested(cgroup_version="2", sys_resource=False)
     assert "restrict_oom_score_adj = true" in loaded["containerdConfigPatches"][0]
 
 
-def test_kinds_own_words_are_kept_where_lists_are_replaced() -> None:
-    _, (patch, *_) = asked(cgroup_version="2", sys_resource=True)
+def test_flags_of_kind_are_kept_where_lists_are_replaced() -> None:
+    _, (patch, *_) = requested(cgroup_version="2", sys_resource=True)
     names = {flag["name"] for flag in patch["controllerManager"]["extraArgs"]}
     assert {"enable-hostpath-provisioner", "node-monitor-grace-period"} <= names
 
 
 @pytest.mark.parametrize(("bits", "may"), [("000001ffffffffff", True), ("000001fffeffffff", False)])
-def test_the_bounding_set_is_read(tmp_path: Path, bits: str, may: bool) -> None:
+def test_the_capability_is_read_from_the_bounding_set(tmp_path: Path, bits: str, may: bool) -> None:
     status = tmp_path / "status"
     status.write_text(f"Name:\tx\nCapBnd:\t{bits}\n")
-    assert may_have_sys_resource(status) is may
+    assert has_sys_resource(status) is may
 
 
-def test_a_machine_without_such_a_file_is_a_usual_one(tmp_path: Path) -> None:
-    assert may_have_sys_resource(tmp_path / "absent")
+def test_a_machine_without_the_status_file_has_the_capability(tmp_path: Path) -> None:
+    assert has_sys_resource(tmp_path / "absent")
 
 
 def test_the_stock_image_is_pinned_by_digest() -> None:
@@ -69,8 +69,8 @@ def kubeconfig() -> str:
     )
 
 
-def test_credentials_become_files_that_only_we_can_read(tmp_path: Path) -> None:
-    assert write_client(tmp_path, "admin", kubeconfig()) == "https://127.0.0.1:1234"
+def test_credentials_become_private_files(tmp_path: Path) -> None:
+    assert write_client_kubeconfig(tmp_path, "admin", kubeconfig()) == "https://127.0.0.1:1234"
     assert (tmp_path / "admin.key").read_text() == "key"
     assert (tmp_path / "admin.key").stat().st_mode & 0o077 == 0
     written = yaml.safe_load((tmp_path / "admin.kubeconfig").read_text())
@@ -78,12 +78,12 @@ def test_credentials_become_files_that_only_we_can_read(tmp_path: Path) -> None:
     assert "client-key-data" not in written["users"][0]["user"]
 
 
-def test_another_address_may_be_given(tmp_path: Path) -> None:
-    write_client(tmp_path, "scheduler", kubeconfig(), "https://127.0.0.1:5")
+def test_the_server_address_can_be_replaced(tmp_path: Path) -> None:
+    write_client_kubeconfig(tmp_path, "scheduler", kubeconfig(), "https://127.0.0.1:5")
     assert "https://127.0.0.1:5" in (tmp_path / "scheduler.kubeconfig").read_text()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "a: [", "clusters: []"])
-def test_a_kubeconfig_that_is_none_is_said_to_be(tmp_path: Path, text: str) -> None:
-    with pytest.raises(HarnessError, match="is the cluster whole"):
-        write_client(tmp_path, "admin", text)
+def test_an_invalid_kubeconfig_is_reported(tmp_path: Path, text: str) -> None:
+    with pytest.raises(HarnessError, match="is the cluster complete"):
+        write_client_kubeconfig(tmp_path, "admin", text)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 IMAGE, ENGINE = ROOT / "ci" / "kind-image", ROOT / "ci" / "kind-engine"
 
 
@@ -34,7 +34,7 @@ def written(archive: Any, into: Path, program: Path) -> Path:
     return into
 
 
-def test_an_archive_says_what_it_holds_with_digests_that_are_true(archive: Any, tmp_path: Path) -> None:
+def test_an_archive_has_correct_digests(archive: Any, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\n")
     with tarfile.open(written(archive, tmp_path / "images.tar", program)) as tar:
@@ -58,7 +58,7 @@ def test_the_same_files_give_the_same_archive(archive: Any, tmp_path: Path) -> N
     assert written(archive, tmp_path / "second.tar", program).read_bytes() == first
 
 
-def test_a_tree_has_links_and_directories_before_what_is_in_them(archive: Any, tmp_path: Path) -> None:
+def test_a_tree_lists_directories_before_their_content(archive: Any, tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "file").write_text("x")
     (tmp_path / "link").symlink_to("/nowhere")
@@ -66,22 +66,22 @@ def test_a_tree_has_links_and_directories_before_what_is_in_them(archive: Any, t
 
 
 @pytest.mark.parametrize(
-    ("words", "asked"),
+    ("arguments", "requested"),
     [
         (["create", "--bundle", "."], {"process": {"capabilities": {"bounding": ["CAP_SYS_RESOURCE", "CAP_KILL"]}}}),
         (["exec", "--process", "config.json"], {"capabilities": {"bounding": ["CAP_SYS_RESOURCE", "CAP_KILL"]}}),
     ],
 )
-def test_a_forbidden_capability_is_taken_out_before_runc_sees_it(
-    tmp_path: Path, words: list[str], asked: dict[str, Any]
+def test_a_forbidden_capability_is_removed_before_runc(
+    tmp_path: Path, arguments: list[str], requested: dict[str, Any]
 ) -> None:
-    asked.get("process", asked)["oomScoreAdj"] = -999
-    (tmp_path / "config.json").write_text(json.dumps(asked))
+    requested.get("process", requested)["oomScoreAdj"] = -999
+    (tmp_path / "config.json").write_text(json.dumps(requested))
     (tmp_path / "runc").write_text('#!/bin/sh\necho "runc $*"\n')
     (tmp_path / "runc").chmod(0o755)
     environment = {"PATH": f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin"}
-    command = [str(ENGINE / "runc-less"), *words, "id"]
+    command = [str(ENGINE / "runc-less"), *arguments, "id"]
     outcome = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    assert outcome.stdout == f"runc {' '.join(words)} id\n"
+    assert outcome.stdout == f"runc {' '.join(arguments)} id\n"
     left = json.loads((tmp_path / "config.json").read_text())
     assert left.get("process", left) == {"capabilities": {"bounding": ["CAP_KILL"]}}

@@ -1,4 +1,4 @@
-"""What a run that was killed leaves in a kind cluster goes before the next one begins; what belongs there stays."""
+"""Leftovers of a killed run are deleted from a reused kind cluster; the cluster's own objects stay."""
 
 from __future__ import annotations
 
@@ -7,33 +7,31 @@ from typing import Any
 import pytest
 
 from muster.cluster.api import Api, ApiRefused
-from muster.cluster.kind.tidying import clear_remains
+from muster.cluster.kind.reset import delete_leftovers
 from muster.cluster.resources import (
     CONFIG_MAP,
     DEFINITION,
-    MPI_JOB,
     NAMESPACE,
     NODE,
     POD,
     PRIORITY_CLASS,
-    PYTORCH_JOB,
     SERVICE,
-    VOLCANO_GROUP,
-    VOLCANO_QUEUE,
+    TRAINING_JOBS,
     Resource,
 )
 from muster.errors import HarnessError
+from muster.schedulers.volcano import VOLCANO_GROUP, VOLCANO_QUEUE
 
-Thing = dict[str, Any]
+CustomObject = dict[str, Any]
 
 
-class There(Api):
-    """Objects by kind. A namespace goes after so many looks at it, everything else when nobody holds it."""
+class FakeApi(Api):
+    """Objects by kind. A namespace is gone after some requests, everything else when it has no finalizer."""
 
     def __init__(self, looks: int = 0) -> None:
         super().__init__(None)
         self.looks = looks
-        self.things: dict[tuple[str, str], list[Thing]] = {}
+        self.things: dict[tuple[str, str], list[CustomObject]] = {}
 
     def put(self, kind: Resource, name: str, namespace: str = "", **metadata: Any) -> None:
         place = {"namespace": namespace} if namespace else {}
@@ -82,60 +80,62 @@ def _key(kind: Resource) -> tuple[str, str]:
     return kind.api_version, kind.plural
 
 
-def _fits(one: Thing, namespace: str | None, query: dict[str, str]) -> bool:
+def _fits(one: CustomObject, namespace: str | None, query: dict[str, str]) -> bool:
     real = "kubernetes.io/os" in one["metadata"].get("labels", {})
     return one["metadata"].get("namespace") == (namespace or one["metadata"].get("namespace")) and not (
         real and query.get("labelSelector") == "!kubernetes.io/os"
     )
 
 
-def fresh(looks: int = 0) -> There:
-    there = There(looks)
+def fresh(looks: int = 0) -> FakeApi:
+    fake = FakeApi(looks)
     for name in ("default", "kube-system", "kube-public", "kube-node-lease", "local-path-storage"):
-        there.put(NAMESPACE, name)
-    there.put(NODE, "muster-control-plane", labels={"kubernetes.io/os": "linux"})
-    there.put(PRIORITY_CLASS, "system-node-critical")
-    there.put(POD, "coredns", "kube-system")
-    there.put(SERVICE, "kubernetes", "default")
-    there.put(CONFIG_MAP, "kube-root-ca.crt", "default")
-    return there
+        fake.put(NAMESPACE, name)
+    fake.put(NODE, "muster-control-plane", labels={"kubernetes.io/os": "linux"})
+    fake.put(PRIORITY_CLASS, "system-node-critical")
+    fake.put(POD, "coredns", "kube-system")
+    fake.put(SERVICE, "kubernetes", "default")
+    fake.put(CONFIG_MAP, "kube-root-ca.crt", "default")
+    return fake
 
 
-def test_what_belongs_to_a_kind_cluster_stays() -> None:
-    there = fresh()
-    clear_remains(there, "node-1")
-    assert there.things == fresh().things
+def test_objects_of_the_kind_cluster_stay() -> None:
+    fake = fresh()
+    delete_leftovers(fake, "node-1")
+    assert fake.things == fresh().things
 
 
-def test_everything_of_a_run_that_was_killed_goes() -> None:
-    there = fresh()
+def test_all_objects_of_a_killed_run_are_deleted() -> None:
+    fake = fresh()
     before = fresh().things
-    there.define(PYTORCH_JOB, MPI_JOB, VOLCANO_GROUP, VOLCANO_QUEUE)
-    for kind in (PYTORCH_JOB, MPI_JOB, VOLCANO_GROUP, POD, SERVICE, CONFIG_MAP):
-        there.put(kind, "left", "default", finalizers=["somebody.who/is-gone"])
-    there.put(VOLCANO_QUEUE, "left")
-    there.put(PRIORITY_CLASS, "priority-10")
-    there.put(NODE, "gpu-1")
-    there.put(POD, "beside-the-system", "kube-system", annotations={"muster.dev/termination": "1s"})
-    for namespace in ("muster-canary", "muster-4711-1", "kueue-system"):
-        there.put(NAMESPACE, namespace)
-        there.put(POD, f"in-{namespace}", namespace)
-    clear_remains(there, "node-1")
-    kinds = (PYTORCH_JOB, MPI_JOB, VOLCANO_GROUP, VOLCANO_QUEUE)
-    assert [there.names(kind) for kind in kinds] == [[], [], [], []]
-    assert {key: things for key, things in there.things.items() if key in before} == before
+    fake.define(*TRAINING_JOBS, VOLCANO_GROUP, VOLCANO_QUEUE)
+    for kind in (*TRAINING_JOBS, VOLCANO_GROUP, POD, SERVICE, CONFIG_MAP):
+        fake.put(kind, "left", "default", finalizers=["controller.example/is-gone"])
+    fake.put(VOLCANO_QUEUE, "left")
+    fake.put(PRIORITY_CLASS, "priority-10")
+    fake.put(NODE, "gpu-1")
+    fake.put(POD, "beside-the-system", "kube-system", annotations={"muster.dev/termination": "1s"})
+    for namespace in ("muster-probe", "muster-4711-1", "kueue-system"):
+        fake.put(NAMESPACE, namespace)
+        fake.put(POD, f"in-{namespace}", namespace)
+    delete_leftovers(fake, "node-1")
+    kinds = (*TRAINING_JOBS, VOLCANO_GROUP, VOLCANO_QUEUE)
+    assert [fake.names(kind) for kind in kinds] == [[], [], [], []]
+    assert {key: things for key, things in fake.things.items() if key in before} == before
 
 
-def test_a_namespace_that_takes_its_time_is_waited_for() -> None:
-    there = fresh(looks=4)
-    there.put(NAMESPACE, "muster-canary")
-    clear_remains(there, "node-1")
-    assert "muster-canary" not in there.names(NAMESPACE)
+def test_a_terminating_namespace_is_awaited() -> None:
+    fake = fresh(looks=4)
+    fake.put(NAMESPACE, "muster-probe")
+    delete_leftovers(fake, "node-1")
+    assert "muster-probe" not in fake.names(NAMESPACE)
 
 
-def test_a_namespace_that_does_not_go_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_namespace_that_is_not_deleted_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muster.timeouts.CLEARING_AWAY", 0.2)
-    there = fresh(looks=1000)
-    there.put(NAMESPACE, "muster-canary")
-    with pytest.raises(HarnessError, match=r"rid of Namespace muster-canary .*remove it with `docker rm -f -v node-1`"):
-        clear_remains(there, "node-1")
+    fake = fresh(looks=1000)
+    fake.put(NAMESPACE, "muster-probe")
+    with pytest.raises(
+        HarnessError, match=r"still has Namespace muster-probe .*remove it with `docker rm -f -v node-1`"
+    ):
+        delete_leftovers(fake, "node-1")

@@ -1,4 +1,4 @@
-"""What can go wrong with kind, and what is left when it has: one sentence, and nothing else."""
+"""Errors of kind: one message, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from muster.assets.locks import held
+from muster.assets.cache import file_lock
 from muster.cluster.kind import KindCluster
 from muster.errors import HarnessError, UsageError
-from tests.kind_fakes import Fakes
-from tests.leftovers import until
+from tests.support.kind_fakes import Fakes
+from tests.support.processes_left import until
 
 START = "from muster.cluster.kind import KindCluster; KindCluster().start()"
 
@@ -37,25 +37,28 @@ def archive(path: Path, reference: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("mood", "sentence"),
+    ("mood", "message"),
     [
         ("down", "kind needs a Docker engine, and none answers (Cannot connect to the Docker daemon at unix:///x.): "),
-        ("forbidden", "Docker is there, but you may not use it: join its group"),
-        ("", "is not here and cannot be had (Error response from daemon: dial tcp: lookup registry-1.docker.io: no "),
+        ("forbidden", "Docker is installed, but you have no permission to use it: join its group"),
+        (
+            "",
+            "is not present and cannot be loaded (Error response from daemon: dial tcp: lookup registry-1.docker.io: ",
+        ),
     ],
 )
-def test_trouble_before_anything_is_made_is_one_sentence(fakes: Fakes, mood: str, sentence: str) -> None:
+def test_an_error_before_the_creation_is_one_message(fakes: Fakes, mood: str, message: str) -> None:
     fakes.mood(mood)
-    with pytest.raises(HarnessError) as told:
+    with pytest.raises(HarnessError) as raised:
         KindCluster().start()
-    assert sentence in str(told.value)
-    assert "\n" not in str(told.value)
-    assert "--cluster local" in str(told.value)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert "--cluster local" in str(raised.value)
     assert not fakes.calls("kind create")
     assert list(fakes.temporary.iterdir()) == []
 
 
-def test_a_machine_without_docker_is_told_so(fakes: Fakes) -> None:
+def test_a_machine_without_docker(fakes: Fakes) -> None:
     (fakes.bin / "docker").unlink()
     fakes.set("PATH", str(fakes.bin))
     with pytest.raises(HarnessError, match="there is no `docker` on PATH: install it"):
@@ -63,12 +66,12 @@ def test_a_machine_without_docker_is_told_so(fakes: Fakes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mood", "sentence"), [("fail", "could not find a log line"), ("full", "Docker keeps its data")]
+    ("mood", "message"), [("fail", "could not find a log line"), ("full", "Docker keeps its data")]
 )
-def test_a_creation_that_fails_leaves_no_node_and_no_directory(fakes: Fakes, mood: str, sentence: str) -> None:
+def test_a_creation_that_fails_leaves_no_node_and_no_directory(fakes: Fakes, mood: str, message: str) -> None:
     fakes.has_image()
     fakes.mood(mood)
-    with pytest.raises(HarnessError, match=sentence):
+    with pytest.raises(HarnessError, match=message):
         KindCluster(keep=True).start()
     name = fakes.calls("kind create")[0].split("--name=")[1].split()[0]
     assert fakes.calls("docker rm") == [f"docker rm --force --volumes {name}-control-plane"]
@@ -76,10 +79,10 @@ def test_a_creation_that_fails_leaves_no_node_and_no_directory(fakes: Fakes, moo
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whoever_is_killed_while_kind_works_leaves_no_node(fakes: Fakes, number: signal.Signals) -> None:
+def test_a_process_killed_during_the_creation_leaves_no_node(fakes: Fakes, number: signal.Signals) -> None:
     fakes.has_image()
     fakes.mood("hang")
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[3]
     process = subprocess.Popen([sys.executable, "-c", START], cwd=root, env=os.environ, stderr=subprocess.DEVNULL)
     until(lambda: fakes.calls("kind create"))
     process.send_signal(number)
@@ -88,28 +91,28 @@ def test_whoever_is_killed_while_kind_works_leaves_no_node(fakes: Fakes, number:
     until(lambda: list(fakes.temporary.iterdir()) == [])
 
 
-def test_a_cluster_of_an_earlier_run_that_is_half_there_is_named_and_left_alone(fakes: Fakes) -> None:
+def test_an_incomplete_reused_cluster_is_reported_and_not_changed(fakes: Fakes) -> None:
     fakes.set("CLUSTERS", "other\nmuster")
-    with pytest.raises(HarnessError) as told:
+    with pytest.raises(HarnessError) as raised:
         KindCluster(reuse=True).start()
-    assert "The kind cluster 'muster' of an earlier run is only half there" in str(told.value)
-    assert "remove it with `docker rm -f -v muster-control-plane`" in str(told.value)
+    assert "The kind cluster 'muster' of an earlier run is incomplete" in str(raised.value)
+    assert "remove it with `docker rm -f -v muster-control-plane`" in str(raised.value)
     assert not fakes.calls("docker rm")
     assert not fakes.calls("kind create")
 
 
-def test_a_cluster_that_another_run_uses_is_not_touched(fakes: Fakes) -> None:
+def test_a_reused_cluster_in_use_is_refused(fakes: Fakes) -> None:
     fakes.set("CLUSTERS", "muster")
-    with held("kind-muster", fail), pytest.raises(HarnessError) as told:
+    with file_lock("kind-muster", fail), pytest.raises(HarnessError) as raised:
         KindCluster(reuse=True).start()
-    assert str(told.value) == (
+    assert str(raised.value) == (
         f"The kind cluster 'muster' is in use by process {os.getpid()}: wait until that has ended, "
         "or leave out --reuse."
     )
     assert not fakes.calls("kind")
-    with pytest.raises(HarnessError, match="half there"):
+    with pytest.raises(HarnessError, match="is incomplete"):
         KindCluster(reuse=True).start()
-    with held("kind-muster", fail):  # a start that failed has given it back
+    with file_lock("kind-muster", fail):  # a start that failed has given it back
         assert list(fakes.temporary.iterdir()) == []
 
 
@@ -117,22 +120,22 @@ def fail(holder: str) -> None:
     pytest.fail(f"the lock is held by process {holder}")
 
 
-def test_a_cluster_of_an_earlier_run_that_was_made_from_another_image_is_refused(fakes: Fakes) -> None:
+def test_a_reused_cluster_of_another_image_is_refused(fakes: Fakes) -> None:
     fakes.set("CLUSTERS", "muster")
     fakes.has_image()
     fakes.set("NODE_IMAGE", "node:old")
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         KindCluster(reuse=True, image="node:new").start()
-    assert str(told.value) == (
+    assert str(raised.value) == (
         "The kind cluster 'muster' of an earlier run was made from node:old: leave out --kind-image, "
         "or remove it with `docker rm -f -v muster-control-plane` and run again."
     )
     for image in ("node:old", ""):
-        with pytest.raises(HarnessError, match="half there"):  # it got past the image
+        with pytest.raises(HarnessError, match="is incomplete"):  # it got past the image
             KindCluster(reuse=True, image=image).start()
 
 
-def test_an_archive_is_loaded_once_and_its_image_is_asked_for(fakes: Fakes, tmp_path: Path) -> None:
+def test_an_archive_is_loaded_once(fakes: Fakes, tmp_path: Path) -> None:
     fakes.mood("fail")
     image = archive(tmp_path / "node.tar", "muster/kind-node:v1")
     for _ in range(2):
@@ -143,14 +146,14 @@ def test_an_archive_is_loaded_once_and_its_image_is_asked_for(fakes: Fakes, tmp_
     assert not fakes.calls("docker pull")
 
 
-def test_a_full_disk_is_named_when_an_archive_does_not_fit(fakes: Fakes, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_when_an_archive_does_not_fit(fakes: Fakes, tmp_path: Path) -> None:
     fakes.mood("full")
     with pytest.raises(HarnessError, match="The disk that Docker keeps its data on is full"):
         KindCluster(image=str(archive(tmp_path / "node.tar", "muster/kind-node:v1"))).start()
 
 
-def test_a_file_that_is_no_image_is_a_mistake_of_the_user(fakes: Fakes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_image_is_a_usage_error(fakes: Fakes, tmp_path: Path) -> None:
     (tmp_path / "node.tar").write_text("not an archive")
     for file in ("node.tar", "absent.tar"):
-        with pytest.raises(UsageError, match="is no image as `make kind-image` writes it"):
+        with pytest.raises(UsageError, match="is not an image of `make kind-image`"):
             KindCluster(image=str(tmp_path / file)).start()

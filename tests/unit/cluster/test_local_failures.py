@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from muster import assets, timeouts
-from muster.cluster.local import LocalCluster, plane, readiness
+from muster.cluster.local import LocalCluster, controlplane
 from muster.errors import HarnessError
-from muster.processes import Janitor, Process
-from tests.leftovers import PATIENCE
+from muster.processes import Process, Reaper, readiness
+from tests.support.processes_left import PATIENCE
 
 Fake = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    room = tmp_path / "temporary"
-    room.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(room))
-    return room
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    return directory
 
 
 @pytest.fixture
@@ -32,18 +32,18 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     """Shell scripts in place of the binaries; by default they just wait."""
 
     def install(**scripts: str) -> None:
-        for name in plane.BINARIES:
+        for name in controlplane.BINARIES:
             file = tmp_path / name
             file.write_text(f"#!/bin/sh\n{scripts.get(name.replace('-', '_'), 'exec sleep 60')}\n")
             file.chmod(0o755)
-        monkeypatch.setattr(assets, "ensure", lambda names, say: {name: tmp_path / name for name in names})
+        monkeypatch.setattr(assets, "ensure", lambda names, print_line: {name: tmp_path / name for name in names})
 
     return install
 
 
 def tagged() -> list[str]:
     """Processes that this one started and that still live."""
-    marker, found = f"MUSTER_JANITOR_TAG={Janitor.current().tag}".encode(), []
+    marker, found = f"MUSTER_REAPER_TAG={Reaper.current().tag}".encode(), []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if marker in (process / "environ").read_bytes():
@@ -53,7 +53,7 @@ def tagged() -> list[str]:
     return found
 
 
-def test_a_component_that_dies_at_start_is_named_with_its_last_words(fake: Fake, temporary: Path) -> None:
+def test_a_component_that_dies_at_start_is_reported_with_its_last_lines(fake: Fake, temporary: Path) -> None:
     fake(kube_apiserver="echo first; echo 'flag provided but not defined' >&2; exit 3")
     cluster = LocalCluster()
     with pytest.raises(HarnessError) as caught:
@@ -64,7 +64,7 @@ def test_a_component_that_dies_at_start_is_named_with_its_last_words(fake: Fake,
     assert not tagged()
 
 
-def test_the_server_behind_it_is_named_when_that_dies(fake: Fake, temporary: Path) -> None:
+def test_a_server_that_dies_behind_it_is_reported(fake: Fake, temporary: Path) -> None:
     fake(etcd="echo 'mvcc: database space exceeded'; exit 1")
     with pytest.raises(HarnessError, match=r"(?s)^etcd exited with code 1\..*database space exceeded"):
         LocalCluster().start()
@@ -72,20 +72,20 @@ def test_the_server_behind_it_is_named_when_that_dies(fake: Fake, temporary: Pat
     assert not tagged()
 
 
-def test_a_full_disk_is_told_from_the_log(fake: Fake) -> None:
+def test_a_full_disk_is_detected_in_the_log(fake: Fake) -> None:
     fake(etcd="echo 'write wal: no space left on device'; exit 1")
-    with pytest.raises(HarnessError, match=r"is full: free some room or set TMPDIR"):
+    with pytest.raises(HarnessError, match=r"is full: free some space or set TMPDIR"):
         LocalCluster().start()
 
 
-def test_a_full_disk_is_told_from_our_own_writes(fake: Fake, monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
+def test_a_full_disk_is_detected_by_own_writes(fake: Fake, monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
     fake()
 
-    def no_room(*_: object, **__: object) -> None:
+    def disk_full(*_: object, **__: object) -> None:
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(plane, "write_kubeconfig", no_room)
-    with pytest.raises(HarnessError, match=r"no room left in .*TMPDIR"):
+    monkeypatch.setattr(controlplane, "write_kubeconfig", disk_full)
+    with pytest.raises(HarnessError, match=r"no space left in .*TMPDIR"):
         LocalCluster().start()
     assert not list(temporary.iterdir())
 
@@ -109,7 +109,7 @@ def test_a_component_that_never_gets_ready(fake: Fake, monkeypatch: pytest.Monke
             time.sleep(0.01)
         wait_until(ready, process, involved)
 
-    monkeypatch.setattr(plane, "wait_until", impatient)
+    monkeypatch.setattr(controlplane, "wait_until", impatient)
     monkeypatch.setattr(timeouts, "COMPONENT_READY", 0.3)
     with pytest.raises(
         HarnessError, match=r"(?s)kube-apiserver was not ready after 0 s.*MUSTER_TIMEOUT_SCALE.*thinking"
@@ -127,14 +127,14 @@ def test_an_interrupt_in_the_middle_of_the_start_unwinds_it(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plane, "wait_until", interrupted)
+    monkeypatch.setattr(controlplane, "wait_until", interrupted)
     with pytest.raises(KeyboardInterrupt):
         LocalCluster().start()
     assert not list(temporary.iterdir())
     assert not tagged()
 
 
-def test_a_kept_directory_stays_for_the_one_who_asked(fake: Fake, temporary: Path) -> None:
+def test_a_kept_directory_stays(fake: Fake, temporary: Path) -> None:
     fake(etcd="echo broken; exit 1")
     cluster = LocalCluster(keep=True)
     with pytest.raises(HarnessError):
@@ -143,10 +143,10 @@ def test_a_kept_directory_stays_for_the_one_who_asked(fake: Fake, temporary: Pat
     assert [cluster.directory] == list(temporary.iterdir())
 
 
-def test_asking_a_cluster_that_was_not_started() -> None:
+def test_a_cluster_that_was_not_started() -> None:
     with pytest.raises(HarnessError, match=r"call start\(\) first"):
         _ = LocalCluster().connection
 
 
-def test_a_probe_takes_every_broken_answer_for_a_no() -> None:
-    assert not readiness.Probe(1).answers("/healthz")
+def test_a_health_check_treats_broken_connections_as_unhealthy() -> None:
+    assert not readiness.HealthCheck(1).answers("/healthz")

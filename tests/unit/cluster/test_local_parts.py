@@ -1,4 +1,4 @@
-"""The small parts: ports that stay ours, a certificate authority that does not live long, flags as data."""
+"""Reserved ports, the certificate authority, kubeconfigs and component flags."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from muster.cluster.local import components
+from muster.cluster.kubeconfig import write_kubeconfig
+from muster.cluster.local import component_flags
 from muster.cluster.local.certificates import Authority
-from muster.cluster.local.kubeconfigs import write_kubeconfig
-from muster.cluster.local.ports import Port
+from muster.processes.readiness import Port
 
 
 def listen(number: int) -> socket.socket:
@@ -27,7 +27,7 @@ def listen(number: int) -> socket.socket:
     return server
 
 
-def test_a_server_can_listen_on_a_held_port_and_is_reached_there() -> None:
+def test_a_server_can_listen_on_a_reserved_port() -> None:
     port = Port()
     with listen(port.number) as server, socket.create_connection(("127.0.0.1", port.number)) as client:
         connection, _ = server.accept()
@@ -37,7 +37,7 @@ def test_a_server_can_listen_on_a_held_port_and_is_reached_there() -> None:
     port.release()
 
 
-def test_nobody_else_gets_a_held_port() -> None:
+def test_no_other_process_gets_a_reserved_port() -> None:
     port = Port()
     with socket.socket() as other, pytest.raises(OSError, match="in use") as refused:
         other.bind(("127.0.0.1", port.number))
@@ -45,7 +45,7 @@ def test_nobody_else_gets_a_held_port() -> None:
     port.release()
 
 
-def test_many_ports_held_at_once_are_all_different() -> None:
+def test_reserved_ports_are_all_different() -> None:
     ports = [Port() for _ in range(300)]
     assert len({port.number for port in ports}) == len(ports)
     for port in ports:
@@ -91,12 +91,12 @@ def test_a_kubeconfig_is_private_and_contains_no_key(tmp_path: Path) -> None:
     assert json.loads(target.read_text())["current-context"] == "muster"
 
 
-def test_gates_go_to_both_and_bring_the_gang_controller() -> None:
+def test_feature_gates_go_to_both_components_and_enable_the_gang_controller() -> None:
     gates = {"GenericWorkload": True, "Other": False}
     flag = "--feature-gates=GenericWorkload=true,Other=false"
-    api = components.kube_apiserver(1, gates, ("scheduling.k8s.io/v1beta1=true",))
+    api = component_flags.kube_apiserver(1, gates, ("scheduling.k8s.io/v1beta1=true",))
     assert {flag, "--runtime-config=scheduling.k8s.io/v1beta1=true"} <= set(api)
-    manager = components.kube_controller_manager(gates)
+    manager = component_flags.kube_controller_manager(gates, ("some-controller",))
     assert flag in manager
-    assert components.GANG_CONTROLLER in next(one for one in manager if one.startswith("--controllers="))
-    assert not any(one.startswith("--feature-gates") for one in components.kube_controller_manager({}))
+    assert "some-controller" in next(one for one in manager if one.startswith("--controllers="))
+    assert not any(one.startswith("--feature-gates") for one in component_flags.kube_controller_manager({}))

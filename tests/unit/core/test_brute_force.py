@@ -1,6 +1,6 @@
-"""Small clusters, where every arrangement can be tried: what is found there by trying all of them is what a plan says.
+"""Brute force on small clusters: a plan decides what trying all placements and victim sets finds.
 
-Nothing here is clever, and nothing is shared with the decisions: members times nodes times subsets of victims.
+No code is shared with the scheduler.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scheduler.core.model import Pod
-from tests.core_worlds import World, key
+from scheduler.core.scheduling_types import Pod
+from tests.support.cluster_builder import FakeCluster, key
 
 THOROUGH = os.environ.get("MUSTER_HYPOTHESIS") == "thorough"
 URGENT = 50
 
-moderately = settings(
+bounded = settings(
     max_examples=1500 if THOROUGH else 80,
     deadline=None,
     derandomize=not THOROUGH,
@@ -28,21 +28,21 @@ moderately = settings(
 )
 
 
-class Runs(NamedTuple):
-    """A pod that runs: on which node, how large, how important, since when."""
+class RunningPod(NamedTuple):
+    """A running pod."""
 
     node: int
     gpus: int
     cpu: int
     priority: int
     started: int
-    guarded: bool  # a disruption budget covers it
+    protected: bool  # selected by a PodDisruptionBudget
 
 
 nodes = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=4)
 running = st.lists(
     st.builds(
-        Runs, st.integers(0, 3), st.integers(0, 3), st.integers(0, 2), st.sampled_from([0, 10, 20, 50, 90]),
+        RunningPod, st.integers(0, 3), st.integers(0, 3), st.integers(0, 2), st.sampled_from([0, 10, 20, 50, 90]),
         st.integers(1, 3), st.booleans(),
     ),
     max_size=6,
@@ -50,165 +50,169 @@ running = st.lists(
 members = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=4)
 
 
-def scene(offers: Sequence[tuple[int, int]], pods: Sequence[Runs], *, allowed: int | None = None) -> World:
-    """The pods that fit, in this order, are there; those that do not are left out."""
-    world = World()
+def cluster_with(
+    node_sizes: Sequence[tuple[int, int]], pods: Sequence[RunningPod], *, allowed: int | None = None
+) -> FakeCluster:
+    """Nodes with the pods that fit, in this order; those that do not fit are left out."""
+    cluster = FakeCluster()
     free = {}
-    for number, (gpus, cpu) in enumerate(offers):
-        world.node(f"n{number}", gpus, cpu, pods=4)
+    for number, (gpus, cpu) in enumerate(node_sizes):
+        cluster.node(f"n{number}", gpus, cpu, pods=4)
         free[number] = [gpus, cpu, 4]
     for number, pod in enumerate(pods):
         left = free.get(pod.node)
-        asked = (pod.gpus, pod.cpu, 1)
-        if left is not None and all(has >= asks for has, asks in zip(left, asked, strict=True)):
-            free[pod.node] = [has - asks for has, asks in zip(left, asked, strict=True)]
-            labels = {"app": "guarded"} if pod.guarded else {}
+        requested = (pod.gpus, pod.cpu, 1)
+        if left is not None and all(available >= amount for available, amount in zip(left, requested, strict=True)):
+            free[pod.node] = [available - amount for available, amount in zip(left, requested, strict=True)]
+            labels = {"app": "protected"} if pod.protected else {}
             more = {"cpu": pod.cpu, "started": float(pod.started), "labels": labels}
-            world.pod(f"low{number}", pod.gpus, pod.priority, f"n{pod.node}", **more)  # type: ignore[arg-type]
+            cluster.pod(f"low{number}", pod.gpus, pod.priority, f"n{pod.node}", **more)  # type: ignore[arg-type]
     if allowed is not None:
-        world.budget("guard", allowed, {"app": "guarded"})
-    return world
+        cluster.budget("pdb", allowed, {"app": "protected"})
+    return cluster
 
 
-def gang(world: World, sizes: Iterable[tuple[int, int]]) -> list[Pod]:
+def gang(cluster: FakeCluster, sizes: Iterable[tuple[int, int]]) -> list[Pod]:
     sizes = list(sizes)
-    world.group("gang", len(sizes))
+    cluster.group("gang", len(sizes))
     return [
-        world.pod(f"member{number}", gpus, URGENT, cpu=cpu, group=key("gang"))
+        cluster.pod(f"member{number}", gpus, URGENT, cpu=cpu, group=key("gang"))
         for number, (gpus, cpu) in enumerate(sizes)
     ]
 
 
-def left_on(node: str, stay: Iterable[Pod], world: World) -> Counter[str]:
-    left = Counter(world.cluster.nodes[node].allocatable)
-    for pod in stay:
+def free_on(node: str, kept: Iterable[Pod], cluster: FakeCluster) -> Counter[str]:
+    free = Counter(cluster.state.nodes[node].allocatable)
+    for pod in kept:
         if pod.node == node:
-            left.subtract(dict(pod.requests))
-    return left
+            free.subtract(dict(pod.requests))
+    return free
 
 
-def fit_together(wanted: Sequence[Pod], stay: Sequence[Pod], world: World) -> bool:
-    """Whether some arrangement gives everybody a place beside those who stay."""
-    free = {name: left_on(name, stay, world) for name in world.cluster.nodes}
-    for places in product(free, repeat=len(wanted)):
-        asked = {name: Counter[str]() for name in free}
-        for pod, place in zip(wanted, places, strict=True):
-            asked[place].update(dict(pod.requests))
-        if all(free[name][what] >= amount for name in free for what, amount in asked[name].items()):
+def fit_together(gang_members: Sequence[Pod], kept: Sequence[Pod], cluster: FakeCluster) -> bool:
+    """Whether any placement of the gang fits beside the kept pods."""
+    free = {name: free_on(name, kept, cluster) for name in cluster.state.nodes}
+    for placement in product(free, repeat=len(gang_members)):
+        requested = {name: Counter[str]() for name in free}
+        for pod, node in zip(gang_members, placement, strict=True):
+            requested[node].update(dict(pod.requests))
+        if all(free[name][resource] >= amount for name in free for resource, amount in requested[name].items()):
             return True
     return False
 
 
-@moderately
+@bounded
 @given(nodes, running, members)
-def test_a_gang_starts_or_has_room_made_exactly_when_some_arrangement_allows_it(
-    offers: list[tuple[int, int]], pods: list[Runs], sizes: list[tuple[int, int]]
+def test_a_gang_starts_or_preempts_exactly_when_a_placement_exists(
+    node_sizes: list[tuple[int, int]], pods: list[RunningPod], sizes: list[tuple[int, int]]
 ) -> None:
-    world = scene(offers, pods)
-    there = list(world.cluster.pods.values())
-    wanted = gang(world, sizes)
-    names = {pod.key[1] for pod in wanted}
-    decision = world.plan()
-    important = [pod for pod in there if pod.priority >= URGENT]
-    if fit_together(wanted, there, world):
+    cluster = cluster_with(node_sizes, pods)
+    existing = list(cluster.state.pods.values())
+    gang_members = gang(cluster, sizes)
+    names = {pod.key[1] for pod in gang_members}
+    decision = cluster.plan()
+    not_preemptible = [pod for pod in existing if pod.priority >= URGENT]
+    if fit_together(gang_members, existing, cluster):
         assert set(decision.bound) == names
         assert decision.evicted == set()
-    elif fit_together(wanted, important, world):
+    elif fit_together(gang_members, not_preemptible, cluster):
         assert decision.bound == {}
         assert set(decision.nominated) == names
         victims = decision.evicted
-        stay = [pod for pod in there if pod.key[1] not in victims]
-        assert fit_together(wanted, stay, world)
-        for pod in there:
+        kept = [pod for pod in existing if pod.key[1] not in victims]
+        assert fit_together(gang_members, kept, cluster)
+        for pod in existing:
             if pod.key[1] in victims:
                 assert pod.priority < URGENT
-                assert not fit_together(wanted, [*stay, pod], world), f"{pod.key} could have stayed"
+                assert not fit_together(gang_members, [*kept, pod], cluster), f"{pod.key} could have been reprieved"
     else:
         assert decision.bound == decision.nominated == {}
         assert decision.evicted == set()
-        assert set(decision.why) == names
+        assert set(decision.reasons) == names
 
 
-@moderately
+@bounded
 @given(nodes, running, members)
-def test_what_was_promised_comes_true_when_the_victims_are_gone(
-    offers: list[tuple[int, int]], pods: list[Runs], sizes: list[tuple[int, int]]
+def test_a_nominated_gang_is_bound_when_the_victims_are_gone(
+    node_sizes: list[tuple[int, int]], pods: list[RunningPod], sizes: list[tuple[int, int]]
 ) -> None:
-    world = scene(offers, pods)
-    gang(world, sizes)
-    promised = world.step().nominated
-    world.let_go(replaced=True)
-    assert not promised or world.step().bound.items() >= promised.items()
+    cluster = cluster_with(node_sizes, pods)
+    gang(cluster, sizes)
+    nominated = cluster.step().nominated
+    cluster.delete_terminating(replaced=True)
+    assert not nominated or cluster.step().bound.items() >= nominated.items()
 
 
-@moderately
+@bounded
 @given(nodes, running, st.tuples(st.integers(0, 4), st.integers(0, 3)), st.one_of(st.none(), st.integers(0, 1)))
-def test_for_a_pod_the_node_is_chosen_whose_victims_weigh_least(
-    offers: list[tuple[int, int]], pods: list[Runs], size: tuple[int, int], allowed: int | None
+def test_a_pod_preempts_on_the_node_with_the_lowest_cost(
+    node_sizes: list[tuple[int, int]], pods: list[RunningPod], size: tuple[int, int], allowed: int | None
 ) -> None:
-    world = scene(offers, pods, allowed=allowed)
-    there = list(world.cluster.pods.values())
-    urgent = world.pod("urgent", size[0], URGENT, cpu=size[1])
-    decision = world.plan()
-    if fit_together([urgent], there, world):
+    cluster = cluster_with(node_sizes, pods, allowed=allowed)
+    existing = list(cluster.state.pods.values())
+    urgent = cluster.pod("urgent", size[0], URGENT, cpu=size[1])
+    decision = cluster.plan()
+    if fit_together([urgent], existing, cluster):
         assert set(decision.bound) == {"urgent"}
         return
     choices = [
-        (weight(victims, allowed), name, {pod.key[1] for pod in victims})
-        for name in sorted(world.cluster.nodes)
-        if (victims := victims_on(name, urgent, there, world, allowed)) is not None
+        (cost(victims, allowed), name, {pod.key[1] for pod in victims})
+        for name in sorted(cluster.state.nodes)
+        if (victims := victims_on(name, urgent, existing, cluster, allowed)) is not None
     ]
     if not choices:
         assert decision.evicted == set()
         return
-    _, name, who_goes = min(choices, key=lambda choice: choice[:2])
+    _, name, expected = min(choices, key=lambda choice: choice[:2])
     assert decision.nominated == {"urgent": name}
-    assert decision.evicted == who_goes
+    assert decision.evicted == expected
 
 
-def victims_on(name: str, urgent: Pod, there: Sequence[Pod], world: World, allowed: int | None) -> list[Pod] | None:
-    """All less important pods of the node go; then, one by one, whoever can comes back: the guarded, the important."""
-    may_go = sorted((pod for pod in there if pod.node == name and pod.priority < URGENT), key=importance)
-    stay = [pod for pod in there if pod not in may_go]
-    if not fits_on(name, urgent, stay, world):
+def victims_on(
+    name: str, urgent: Pod, existing: Sequence[Pod], cluster: FakeCluster, allowed: int | None
+) -> list[Pod] | None:
+    """Evict all lower-priority pods of the node, then reprieve: PDB violations first, then the highest priority."""
+    candidates = sorted((pod for pod in existing if pod.node == name and pod.priority < URGENT), key=priority_key)
+    kept = [pod for pod in existing if pod not in candidates]
+    if not fits_on(name, urgent, kept, cluster):
         return None
-    breaking = broken(may_go, allowed)
-    for pod in sorted(may_go, key=lambda pod: (pod not in breaking, importance(pod))):
-        if fits_on(name, urgent, [*stay, pod], world):
-            stay.append(pod)
-    return [pod for pod in may_go if pod not in stay]
+    violating = pdb_violations(candidates, allowed)
+    for pod in sorted(candidates, key=lambda pod: (pod not in violating, priority_key(pod))):
+        if fits_on(name, urgent, [*kept, pod], cluster):
+            kept.append(pod)
+    return [pod for pod in candidates if pod not in kept]
 
 
-def fits_on(name: str, urgent: Pod, stay: Sequence[Pod], world: World) -> bool:
-    left = left_on(name, stay, world)
-    return all(left[what] >= amount for what, amount in urgent.requests)
+def fits_on(name: str, urgent: Pod, kept: Sequence[Pod], cluster: FakeCluster) -> bool:
+    free = free_on(name, kept, cluster)
+    return all(free[resource] >= amount for resource, amount in urgent.requests)
 
 
-def importance(pod: Pod) -> tuple[int, float, tuple[str, str]]:
+def priority_key(pod: Pod) -> tuple[int, float, tuple[str, str]]:
     return -pod.priority, pod.started, pod.key
 
 
-def broken(victims: Sequence[Pod], allowed: int | None) -> list[Pod]:
-    guarded = [pod for pod in victims if pod.labels.get("app") == "guarded"]
-    return [] if allowed is None else guarded[allowed:]
+def pdb_violations(victims: Sequence[Pod], allowed: int | None) -> list[Pod]:
+    protected = [pod for pod in victims if pod.labels.get("app") == "protected"]
+    return [] if allowed is None else protected[allowed:]
 
 
-def weight(victims: Sequence[Pod], allowed: int | None) -> tuple[float, ...]:
-    """Broken budgets, the highest priority, their sum (more victims always weigh more), their number, the start."""
+def cost(victims: Sequence[Pod], allowed: int | None) -> tuple[float, ...]:
+    """PDB violations, highest priority, sum of priorities (more victims always cost more), number, start time."""
     highest = max(pod.priority for pod in victims)
     total = sum(pod.priority + 2**40 for pod in victims)
     earliest = min(pod.started for pod in victims if pod.priority == highest)
-    return len(broken(victims, allowed)), highest, total, len(victims), -earliest
+    return len(pdb_violations(victims, allowed)), highest, total, len(victims), -earliest
 
 
-@moderately
+@bounded
 @given(nodes, running, st.tuples(st.integers(0, 4), st.integers(0, 3)), st.tuples(st.integers(1, 4), st.integers(1, 4)))
-def test_another_node_never_brings_about_an_eviction_for_a_pod(
-    offers: list[tuple[int, int]], pods: list[Runs], size: tuple[int, int], another: tuple[int, int]
+def test_an_added_node_never_causes_a_preemption_for_a_pod(
+    node_sizes: list[tuple[int, int]], pods: list[RunningPod], size: tuple[int, int], another: tuple[int, int]
 ) -> None:
-    before = scene(offers, pods)
-    after = scene(offers, pods)
+    before = cluster_with(node_sizes, pods)
+    after = cluster_with(node_sizes, pods)
     after.node("another", *another)
-    for world in (before, after):
-        world.pod("urgent", size[0], URGENT, cpu=size[1])
+    for cluster in (before, after):
+        cluster.pod("urgent", size[0], URGENT, cpu=size[1])
     assert after.plan().evicted <= before.plan().evicted

@@ -1,4 +1,4 @@
-"""Numbers that nobody should write: they neither vanish nor wrap around to free room."""
+"""Excessive quantities: they neither vanish nor overflow to free capacity."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
-from scheduler.core.cluster import Cluster
-from scheduler.core.draft import Draft
-from scheduler.core.model import MEMORY
-from scheduler.runtime.events import shortened
-from scheduler.runtime.objects import ApiNode, ApiPod
-from scheduler.runtime.quantities import LARGEST_HELD
-from scheduler.runtime.reading import read_node, read_pod
+from scheduler.core.cluster_state import ClusterState
+from scheduler.core.scheduling_types import MEMORY
+from scheduler.core.snapshot import Snapshot
+from scheduler.runtime.api_types import ApiNode, ApiPod
+from scheduler.runtime.convert import convert_node, convert_pod
+from scheduler.runtime.event_recorder import truncate_message
+from scheduler.runtime.quantities import MAX_AMOUNT
 
 
 def a_pod(name: str, memory: str, node: str = "") -> ApiPod:
@@ -26,27 +26,27 @@ def a_node(memory: str) -> ApiNode:
     return msgspec.convert({"metadata": {"name": "n"}, "status": status}, ApiNode)
 
 
-def test_absurd_pods_that_were_put_on_a_node_by_hand_fill_it() -> None:
-    cluster = Cluster()
-    cluster.set_node(read_node(a_node("256Gi")))
+def test_excessive_pods_with_a_node_name_fill_the_node() -> None:
+    state = ClusterState()
+    state.set_node(convert_node(a_node("256Gi")))
     for number, memory in enumerate(("4Ei", "4Ei", "4Ei", "7Ei", "1e30")):
-        cluster.set_pod(read_pod(a_pod(str(number), memory, node="n")))
-        assert not Draft(cluster).now.fitting(read_pod(a_pod("next", "1")).shape).any()
+        state.set_pod(convert_pod(a_pod(str(number), memory, node="n")))
+        assert not Snapshot(state).free_now.fitting(convert_pod(a_pod("next", "1")).requirements).any()
 
 
-def test_an_absurd_pod_that_waits_asks_for_nothing_and_says_why() -> None:
-    found = read_pod(a_pod("absurd", "1e30"))
-    assert found.problem == "the pod's containers ask for more memory than any machine has"
+def test_an_excessive_pending_pod_counts_as_nothing_and_has_a_reason() -> None:
+    found = convert_pod(a_pod("absurd", "1e30"))
+    assert found.problem == "the pod requests more memory than any node can have"
     assert dict(found.requests) == {"pods": 1}
 
 
-def test_a_node_offers_no_more_than_can_be_added_up() -> None:
-    assert read_node(a_node("1e30")).allocatable[MEMORY] == LARGEST_HELD
+def test_allocatable_is_capped() -> None:
+    assert convert_node(a_node("1e30")).allocatable[MEMORY] == MAX_AMOUNT
 
 
-def test_a_sentence_about_a_very_long_name_keeps_both_its_ends() -> None:
-    said = shortened(f"queue {'q' * (1 << 20)} does not exist")
-    assert len(said) == 1024
-    assert said.startswith("queue qqq")
-    assert said.endswith("qqq does not exist")
-    assert shortened("short") == "short"
+def test_a_message_about_a_very_long_name_is_truncated_in_the_middle() -> None:
+    message = truncate_message(f"queue {'q' * (1 << 20)} does not exist")
+    assert len(message) == 1024
+    assert message.startswith("queue qqq")
+    assert message.endswith("qqq does not exist")
+    assert truncate_message("short") == "short"

@@ -1,4 +1,4 @@
-"""Other people's pods: when they end a run, when they spoil a scenario, and when they are none of our business."""
+"""Other tenants' pods: when they end a run, when a scenario is not staged, and when they do not matter."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from muster.chronicle.objects import Pod
-from muster.chronicle.records import Moment, Record
 from muster.cluster.api import Api
-from muster.cluster.connections import Connection
-from muster.cluster.fences import Fence
+from muster.cluster.interface import Connection
+from muster.cluster.run_scope import RunScope
+from muster.environment.bystander_guard import BystanderGuard
+from muster.environment.environment import Environment
+from muster.environment.in_cluster_scheduler import InClusterScheduler
 from muster.errors import HarnessError, NotStaged
-from muster.stage.neighbours import Neighbours
-from muster.stage.residents import Resident
-from muster.stage.stage import Stage
-from muster.subject import Workplace, choose
-from tests.tales import Tale
+from muster.recording.history import History
+from muster.recording.objects import Pod
+from muster.recording.records import Moment, Record
+from muster.run_options import RunOptions
+from muster.schedulers import ProcessContext, choose
+from tests.support.history_builder import HistoryBuilder
 
-FENCE = Fence("kbcd240")
-NOWHERE = Workplace(Path(), Path(), Path(), {})
+SCOPE = RunScope("kbcd240")
+NOWHERE = ProcessContext(Path(), Path(), Path(), {})
 
 
-def stranger(uid: str, *, reason: str = "", priority: int = 0) -> Record:
-    """A pod of somebody else, asked to go."""
+def bystander(uid: str, *, reason: str = "", priority: int = 0) -> Record:
+    """Another tenant's pod that is terminating."""
     conditions = [{"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "why"}] if reason else []
     body = {
         "metadata": {"name": uid, "uid": uid, "namespace": "team-a", "deletionTimestamp": "2026-01-01T00:00:00Z"},
@@ -38,32 +40,36 @@ def stranger(uid: str, *, reason: str = "", priority: int = 0) -> Record:
     return Record("Pod", "MODIFIED", Moment(1, 1.0), msgspec.json.decode(raw, type=Pod), raw)
 
 
-def neighbours(waiting: dict[str, int]) -> Neighbours:
+def guard(pending: dict[str, int]) -> BystanderGuard:
     connection = Connection(Path("nowhere"))
     connection.__dict__["api"] = Api(None)
-    found = Neighbours(connection, FENCE, lambda priority: [name for name, own in waiting.items() if own > priority])
-    found.take([stranger("before", reason="PreemptionByScheduler")])  # it was on its way when we came
+    found = BystanderGuard(
+        connection, SCOPE, lambda priority: [name for name, own in pending.items() if own > priority]
+    )
+    found.take([bystander("before", reason="PreemptionByScheduler")])  # it was terminating before the run
     found._listed = True
     return found
 
 
-def test_a_stranger_that_goes_while_nobody_of_ours_waits_is_none_of_our_business() -> None:
-    calm = neighbours({"urgent": 5})
-    calm.take([stranger("before", reason="PreemptionByScheduler")])
-    calm.take([stranger("tidied"), stranger("drained", reason="EvictionByEvictionAPI")])
-    calm.take([stranger("important", reason="PreemptionByScheduler", priority=5)])
+def test_preempted_bystanders_do_not_matter_while_no_pod_of_the_run_is_pending() -> None:
+    calm = guard({"urgent": 5})
+    calm.take([bystander("before", reason="PreemptionByScheduler")])
+    calm.take([bystander("tidied"), bystander("drained", reason="EvictionByEvictionAPI")])
+    calm.take([bystander("higher-priority", reason="PreemptionByScheduler", priority=5)])
     calm.check()
 
 
-def test_a_stranger_that_may_have_gone_for_us_ends_the_run() -> None:
-    alarmed = neighbours({"urgent": 5, "patient": 1})
-    alarmed.take([stranger("victim", reason="PreemptionByScheduler", priority=3)])
-    with pytest.raises(HarnessError, match=r"team-a/victim, was preempted \(why\) while urgent waited: it may be our"):
+def test_a_bystander_preempted_possibly_for_the_run_ends_it() -> None:
+    alarmed = guard({"urgent": 5, "patient": 1})
+    alarmed.take([bystander("victim", reason="PreemptionByScheduler", priority=3)])
+    with pytest.raises(
+        HarnessError, match=r"team-a/victim, was preempted \(why\) while urgent of this run was pending: the run may"
+    ):
         alarmed.check()
 
 
-def daemon(change: str = "MODIFIED", *, node: str = f"gpu-1{FENCE.suffix}", phase: str = "Pending") -> Record:
-    """A pod of a DaemonSet that puts up with every taint."""
+def daemon(change: str = "MODIFIED", *, node: str = f"gpu-1{SCOPE.suffix}", phase: str = "Pending") -> Record:
+    """A pod of a DaemonSet that tolerates every taint."""
     body = {
         "metadata": {"name": "exporter-x", "uid": "exporter", "namespace": "monitoring"},
         "spec": {"nodeName": node},
@@ -73,60 +79,67 @@ def daemon(change: str = "MODIFIED", *, node: str = f"gpu-1{FENCE.suffix}", phas
     return Record("Pod", change, Moment(1, 1.0), msgspec.json.decode(raw, type=Pod), raw)
 
 
-def spoiled(guard: Callable[..., None], *of: Any) -> str:
-    """Why a scenario is not staged, if so: raised out of a test it would only pass for a skip."""
+def not_staged(check: Callable[..., None], *arguments: Any) -> str:
+    """Why a scenario is not staged, if so: raised out of a test it would count as a skip."""
     try:
-        guard(*of)
+        check(*arguments)
     except NotStaged as reason:
         return str(reason)
     return ""
 
 
-def test_a_stranger_on_a_node_of_the_scenario_is_not_the_schedulers_fault() -> None:
-    found = neighbours({})
+def test_a_scenario_with_a_bystander_on_its_node_is_not_staged() -> None:
+    found = guard({})
     found.take([daemon()])
-    told = spoiled(found.keep_off, ["gpu-0", "gpu-1"])
-    assert "monitoring/exporter-x, takes room on node gpu-1: have it keep off" in told
-    assert not spoiled(found.keep_off, ["gpu-2"])  # a scenario that has other nodes
+    reason = not_staged(found.check_nodes, with_nodes("gpu-0", "gpu-1"))
+    assert "monitoring/exporter-x, uses capacity of node gpu-1: keep it off" in reason
+    assert not not_staged(found.check_nodes, with_nodes("gpu-2"))  # a scenario that has other nodes
+
+
+def with_nodes(*names: str) -> History:
+    builder = HistoryBuilder()
+    for name in names:
+        builder.node(name, 1)
+    return builder.history
 
 
 @pytest.mark.parametrize(
     "later", [daemon("DELETED"), daemon(phase="Succeeded"), daemon(node="gpu-1")], ids=["gone", "ended", "elsewhere"]
 )
-def test_a_stranger_that_holds_no_room_of_ours_is_welcome(later: Record) -> None:
-    found = neighbours({})
+def test_a_bystander_without_capacity_of_the_run_does_not_matter(later: Record) -> None:
+    found = guard({})
     found.take([later])
-    assert not spoiled(found.keep_off, ["gpu-1"])
+    assert not not_staged(found.check_nodes, with_nodes("gpu-1"))
     found.take([daemon(), daemon("DELETED")])
-    assert not spoiled(found.keep_off, ["gpu-1"])
+    assert not not_staged(found.check_nodes, with_nodes("gpu-1"))
 
 
-def stage_of(scheduler: str, tale: Tale) -> Any:
-    """A stage whose scheduler lives on somebody's cluster, with a scene on it and nothing behind it."""
-    stage: Any = Stage(scheduler)
+def environment_of(scheduler: str, builder: HistoryBuilder) -> Any:
+    """An environment whose scheduler runs on an existing cluster, with a scenario and no real cluster."""
+    environment: Any = Environment(RunOptions(scheduler=scheduler, kubeconfig=Path("nowhere")))
     chosen, configuration = choose(scheduler)
-    stage.subject = Resident(chosen, configuration, NOWHERE)
-    stage.recorder = SimpleNamespace(history=tale.history)
-    stage.cluster = SimpleNamespace(check=lambda: None)
-    stage._neighbours = neighbours({})
-    return stage
+    environment.scheduler = InClusterScheduler(chosen, configuration, NOWHERE)
+    environment.recorder = SimpleNamespace(history=builder.history)
+    environment.cluster = SimpleNamespace(check=lambda: None)
+    environment._policy.guard = guard({})
+    return environment
 
 
-def test_a_scenario_is_told_of_a_stranger_on_its_nodes_but_not_of_one_beside_the_canary() -> None:
-    tale = Tale().node("gpu-1", 1).node("muster-canary")
-    tale.history.nodes["muster-canary"].node.metadata.labels["muster.dev/role"] = "canary"
-    stage = stage_of("kube-scheduler", tale)
-    stage._neighbours.take([daemon(node=f"muster-canary{FENCE.suffix}")])
-    assert not spoiled(stage._undisturbed, tale.history)
-    stage._neighbours.take([daemon()])
-    assert "takes room on node gpu-1" in spoiled(stage._undisturbed, tale.history)
+def test_a_bystander_on_the_probe_node_does_not_matter() -> None:
+    builder = HistoryBuilder().node("gpu-1", 1).node("muster-probe")
+    builder.history.nodes["muster-probe"].latest.metadata.labels["muster.dev/role"] = "probe"
+    environment = environment_of("kube-scheduler", builder)
+    environment._policy.guard.take([daemon(node=f"muster-probe{SCOPE.suffix}")])
+    assert not not_staged(environment._check_scenario, builder.history)
+    environment._policy.guard.take([daemon()])
+    assert "uses capacity of node gpu-1" in not_staged(environment._check_scenario, builder.history)
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "priority", "suspects"),
-    [("kube-scheduler", 3, ["waiting"]), ("kube-scheduler", 5, []), ("volcano", 5, ["waiting"])],
-    ids=["less-important", "as-important", "reclaimed-for-a-queue"],
+    ("scheduler", "priority", "preemptors"),
+    [("kube-scheduler", 3, ["pending"]), ("kube-scheduler", 5, []), ("volcano", 5, ["pending"])],
+    ids=["lower-priority", "equal-priority", "reclaimed-for-a-queue"],
 )
-def test_a_queue_may_take_back_from_pods_of_any_priority(scheduler: str, priority: int, suspects: list[str]) -> None:
-    tale = Tale().node("n", 1).settled("early", "n", 1, priority=5).pod("waiting", 1, priority=5)
-    assert stage_of(scheduler, tale)._could_have_preempted(priority) == suspects
+def test_a_queue_may_reclaim_from_pods_of_any_priority(scheduler: str, priority: int, preemptors: list[str]) -> None:
+    builder = HistoryBuilder().node("n", 1).running_pod("early", "n", 1, priority=5).pod("pending", 1, priority=5)
+    assert environment_of(scheduler, builder)._possible_preemptors(priority) == preemptors

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from muster.stage.budgets import is_exhausted
+from muster.environment.preconditions import is_exhausted
 
 
 def budget(**status: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the operator's shell remembers: which jobs to look at, and what it knows before the watches tell it."""
+"""The work queue and the job cache of the operator's controller."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import asyncio
 import msgspec
 
 from scheduler.client import ADDED, DELETED, MODIFIED, Metadata, OwnerReference
-from scheduler.operator.objects import Job, Pod
+from scheduler.operator.api_objects import Job, Pod
+from scheduler.operator.job_cache import JobCache, JobKey
 from scheduler.operator.workqueue import WorkQueue
-from scheduler.operator.world import JobKey, World
 
 KEY = JobKey("PyTorchJob", "ns", "job")
 OTHER = JobKey("MPIJob", "ns", "job")
@@ -24,8 +24,8 @@ def pod(name: str, owner: str = "u") -> Pod:
     return Pod(Metadata(name=name, namespace="ns", owner_references=owners))
 
 
-def test_a_job_is_never_looked_at_twice_at_a_time() -> None:
-    async def scene() -> None:
+def test_a_job_is_never_reconciled_twice_at_a_time() -> None:
+    async def scenario() -> None:
         queue = WorkQueue(lambda _: False)
         for _ in range(3):
             queue.add(KEY)
@@ -36,26 +36,26 @@ def test_a_job_is_never_looked_at_twice_at_a_time() -> None:
         queue.done(KEY)
         assert await queue.get(new=False) == KEY
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
-def test_new_jobs_do_not_queue_behind_the_others() -> None:
-    async def scene() -> None:
-        news = {KEY}
-        queue = WorkQueue(news.__contains__)
+def test_new_jobs_have_a_queue_of_their_own() -> None:
+    async def scenario() -> None:
+        new = {KEY}
+        queue = WorkQueue(new.__contains__)
         queue.add(OTHER)
         queue.add(KEY)
         assert await queue.get(new=True) == KEY
         queue.add(KEY)
-        news.clear()
+        new.clear()
         queue.done(KEY)
         assert [await queue.get(new=False) for _ in range(2)] == [OTHER, KEY]
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
-def test_the_latest_timer_counts() -> None:
-    async def scene() -> None:
+def test_a_new_timer_replaces_the_old_one() -> None:
+    async def scenario() -> None:
         queue = WorkQueue(lambda _: False)
         queue.add_after(KEY, 3600)
         queue.add_after(KEY, 0)
@@ -67,61 +67,61 @@ def test_the_latest_timer_counts() -> None:
         queue.done(KEY)
         assert await queue.get(new=False) == KEY
 
-    asyncio.run(scene())
+    asyncio.run(scenario())
 
 
-def test_an_older_job_from_the_watch_does_not_undo_what_was_written() -> None:
-    world = World(lambda _: None)
-    world.job_changed(ADDED, job("5"))
-    world.learned(job("10"))
-    world.job_changed(MODIFIED, job("9"))
-    assert world.jobs[KEY].metadata.resource_version == "10"
-    world.job_changed(DELETED, job("11", uid="another"))
-    assert KEY in world.jobs
-    world.job_changed(DELETED, job("11"))
-    assert KEY not in world.jobs
+def test_a_stale_watch_event_does_not_overwrite_a_newer_job() -> None:
+    cache = JobCache(lambda _: None)
+    cache.job_changed(ADDED, job("5"))
+    cache.update_job(job("10"))
+    cache.job_changed(MODIFIED, job("9"))
+    assert cache.jobs[KEY].metadata.resource_version == "10"
+    cache.job_changed(DELETED, job("11", uid="another"))
+    assert KEY in cache.jobs
+    cache.job_changed(DELETED, job("11"))
+    assert KEY not in cache.jobs
 
 
-def test_pods_wake_their_job_and_those_of_a_namesake_are_told_apart() -> None:
-    woken: list[JobKey] = []
-    world = World(woken.append)
-    world.pod_changed(ADDED, pod("job-worker-0"))
-    world.pod_changed(ADDED, pod("job-worker-1", owner="before"))
-    world.pod_changed(ADDED, Pod(Metadata(name="stranger", namespace="ns")))
-    assert woken == [KEY, KEY]
-    assert [one.metadata.name for one in world.pods(KEY, "u")] == ["job-worker-0"]
-    world.pod_changed(DELETED, pod("job-worker-0"))
-    assert world.pods(KEY, "u") == []
+def test_pods_enqueue_their_job_and_are_told_apart_by_the_uid_of_their_owner() -> None:
+    enqueued: list[JobKey] = []
+    cache = JobCache(enqueued.append)
+    cache.pod_changed(ADDED, pod("job-worker-0"))
+    cache.pod_changed(ADDED, pod("job-worker-1", owner="before"))
+    cache.pod_changed(ADDED, Pod(Metadata(name="unowned", namespace="ns")))
+    assert enqueued == [KEY, KEY]
+    assert [one.metadata.name for one in cache.pods(KEY, "u")] == ["job-worker-0"]
+    cache.pod_changed(DELETED, pod("job-worker-0"))
+    assert cache.pods(KEY, "u") == []
 
 
-def test_what_has_just_been_created_is_not_created_again_for_a_while() -> None:
-    world = World(lambda _: None)
-    world.expect(KEY, "job-worker-0", 100.0)
-    assert world.expected_until(KEY, "job-worker-0", 101.0) is not None
-    assert world.expected_until(KEY, "job-worker-0", 1000.0) is None
-    world.pod_changed(ADDED, pod("job-worker-0"))
-    assert world.expected_until(KEY, "job-worker-0", 101.0) is None
+def test_a_created_pod_is_expected_until_it_is_seen_or_expires() -> None:
+    cache = JobCache(lambda _: None)
+    cache.expect_pod(KEY, "job-worker-0", 100.0)
+    assert cache.expected_until(KEY, "job-worker-0", 101.0) is not None
+    assert cache.expected_until(KEY, "job-worker-0", 1000.0) is None
+    cache.pod_changed(ADDED, pod("job-worker-0"))
+    assert cache.expected_until(KEY, "job-worker-0", 101.0) is None
 
 
-def test_pods_that_were_created_together_wake_their_job_once() -> None:
-    woken: list[JobKey] = []
-    world = World(woken.append)
-    world.job_changed(ADDED, job("5"))
-    assert world.is_new(KEY)
+def test_pods_that_were_created_together_enqueue_their_job_once() -> None:
+    enqueued: list[JobKey] = []
+    cache = JobCache(enqueued.append)
+    cache.job_changed(ADDED, job("5"))
+    assert cache.is_new(KEY)
     for name in ("job-master-0", "job-worker-0"):
-        world.expect(KEY, name, 100.0)
-    assert not world.is_new(KEY)
-    world.pod_changed(ADDED, pod("job-worker-0"))
-    assert woken == [KEY]
-    world.pod_changed(MODIFIED, pod("job-worker-0"))
-    assert woken == [KEY, KEY]
-    world.pod_changed(ADDED, pod("job-master-0"))
-    assert woken == [KEY, KEY, KEY]
+        cache.expect_pod(KEY, name, 100.0)
+    assert not cache.is_new(KEY)
+    cache.pod_changed(ADDED, pod("job-worker-0"))
+    assert enqueued == [KEY]
+    cache.pod_changed(MODIFIED, pod("job-worker-0"))
+    assert enqueued == [KEY, KEY]
+    cache.pod_changed(ADDED, pod("job-master-0"))
+    assert enqueued == [KEY, KEY, KEY]
 
 
-def test_a_pod_is_read_as_the_api_writes_it() -> None:
+def test_a_pod_is_decoded_from_the_api() -> None:
     raw = b"""{"metadata": {"name": "p", "labels": {"training.kubeflow.org/replica-type": "worker",
       "training.kubeflow.org/replica-index": "x"}}, "spec": {"containers": []},
       "status": {"phase": "Failed", "containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 3}}}]}}"""
     read = msgspec.json.decode(raw, type=Pod)
-    assert (read.role, read.index, read.leaving) == ("worker", -1, False)
+    assert (read.role, read.index, read.terminating) == ("worker", -1, False)

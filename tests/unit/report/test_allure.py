@@ -1,4 +1,4 @@
-"""Allure results, read back from the files: what a reader of the report sees of a scenario."""
+"""Allure results, read back from the files."""
 
 import csv
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.toy_suite import ToySuite, feature, make_toy_suite, scenario
+from tests.support.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 OUTLINE = """  @PRE-06 @may
   Scenario Outline: About <name>
@@ -19,7 +19,7 @@ OUTLINE = """  @PRE-06 @may
       | two  |"""
 
 
-RULE = "  Rule: Nobody waits in vain\n\n" + scenario("PRE-07", "Then it holds")
+RULE = "  Rule: Preemption is minimal\n\n" + scenario("PRE-07", "Then it holds")
 
 
 @pytest.fixture(scope="module", params=["1", "2"], ids=["alone", "workers"])
@@ -44,7 +44,7 @@ def suite(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             scenario("PRE-05", "Then it is not supported"),
             OUTLINE,
             RULE,
-            title="Making room",
+            title="Victim selection",
         )
     )
     suite.muster("run", "--workers", request.param)
@@ -55,7 +55,7 @@ def labels(result: dict[str, Any], name: str) -> list[str]:
     return [label["value"] for label in result["labels"] if label["name"] == name]
 
 
-def test_every_scenario_is_there_once(suite: ToySuite) -> None:
+def test_every_scenario_has_one_result(suite: ToySuite) -> None:
     expected = {"PRE-01", "PRE-02", "PRE-03", "PRE-04", "PRE-05", "PRE-06[one]", "PRE-06[two]", "PRE-07"}
     assert set(suite.allure()) == expected
     assert len(list((suite.latest / "allure").glob("*-result.json"))) == len(expected)
@@ -73,7 +73,7 @@ def test_steps_come_in_order_with_their_tables_inside(suite: ToySuite) -> None:
     assert (suite.latest / "allure" / text["source"]).read_text() == "some text\nand more"
 
 
-def test_a_violated_promise_is_red_and_names_the_story(suite: ToySuite) -> None:
+def test_a_conformance_failure_is_failed_with_its_report(suite: ToySuite) -> None:
     result = suite.allure()["PRE-02"]
     assert result["status"] == "failed"
     assert [step["status"] for step in result["steps"]] == ["passed", "passed", "failed"]
@@ -82,17 +82,17 @@ def test_a_violated_promise_is_red_and_names_the_story(suite: ToySuite) -> None:
     assert "def call_fixture_func" in suite.allure()["PRE-03"]["statusDetails"]["trace"]
 
 
-def test_what_was_not_run_is_described(suite: ToySuite) -> None:
+def test_steps_that_did_not_run_are_in_the_description(suite: ToySuite) -> None:
     assert "description" not in suite.allure()["PRE-01"]
     assert suite.allure()["PRE-02"]["description"].splitlines()[-1].strip() == "And it holds"
 
 
 @pytest.mark.parametrize("id_", ["PRE-03", "PRE-04"])
-def test_our_own_trouble_is_broken_not_failed(suite: ToySuite, id_: str) -> None:
+def test_an_error_of_the_harness_is_broken_not_failed(suite: ToySuite, id_: str) -> None:
     assert suite.allure()[id_]["status"] == "broken"
 
 
-def test_what_is_not_supported_is_skipped_with_the_reason(suite: ToySuite) -> None:
+def test_not_supported_is_skipped_with_the_reason(suite: ToySuite) -> None:
     result = suite.allure()["PRE-05"]
     assert (result["status"], result["steps"][-1]["status"]) == ("skipped", "skipped")
     assert result["statusDetails"]["message"] == "not-supported: gangs are not claimed"
@@ -102,7 +102,7 @@ def test_titles_labels_and_the_row_of_an_outline(suite: ToySuite) -> None:
     result = suite.allure()["PRE-06[two]"]
     assert result["name"] == "PRE-06 About two"
     assert result["parameters"] == [{"name": "name", "value": "two"}]
-    assert labels(result, "feature") == ["Making room"]
+    assert labels(result, "feature") == ["Victim selection"]
     assert labels(result, "as_id") == labels(result, "requirement") == ["PRE-06"]
     assert labels(result, "level") == ["may"]
     assert labels(result, "scheduler") == ["kube-scheduler"]
@@ -113,10 +113,10 @@ def test_titles_labels_and_the_row_of_an_outline(suite: ToySuite) -> None:
     assert labels(suite.allure()["PRE-02"], "severity") == ["normal"]
 
 
-def test_a_rule_stands_between_the_feature_and_its_scenarios(suite: ToySuite) -> None:
+def test_a_rule_is_between_the_feature_and_its_scenarios(suite: ToySuite) -> None:
     result = suite.allure()["PRE-07"]
-    assert labels(result, "story") == ["Nobody waits in vain"]
-    assert result["titlePath"][-2:] == ["Making room", "Nobody waits in vain"]
+    assert labels(result, "story") == ["Preemption is minimal"]
+    assert result["titlePath"][-2:] == ["Victim selection", "Preemption is minimal"]
     assert labels(suite.allure()["PRE-01"], "story") == []
 
 
@@ -125,7 +125,7 @@ def test_no_containers_for_step_definitions(suite: ToySuite) -> None:
     for file in (suite.latest / "allure").glob("*-container.json"):
         container = json.loads(file.read_text())
         names |= {each["name"] for each in container.get("befores", []) + container.get("afters", [])}
-    assert names == {"scene", "broken_teardown", "broken_teardown: clean-up"}
+    assert names == {"scenario", "broken_teardown", "broken_teardown: clean-up"}
 
 
 def test_the_environment_is_shown(suite: ToySuite) -> None:
@@ -143,7 +143,7 @@ def test_the_environment_is_shown(suite: ToySuite) -> None:
     assert json.loads((suite.latest / "environment.json").read_text()) == {"scheduler version": "v9.9.9"}
 
 
-def test_history_outlives_a_change_of_title_and_keeps_rounds_apart(tmp_path: Path) -> None:
+def test_history_survives_a_new_title_and_separates_rounds(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds", title="Old")))
     suite.muster("run")
     old = suite.allure()["PRE-01"]

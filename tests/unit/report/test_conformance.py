@@ -1,4 +1,4 @@
-"""The ConformanceReport: verdicts add up, every field is told, and the same sight gives the same bytes."""
+"""The ConformanceReport: verdicts are combined, every field is described, equal results give equal bytes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from muster.report import commented_yaml, conformance
+from muster.report import conformance
 from muster.report.conformance import Claim
-from muster.report.conformance_format import ConformanceReport, schema
+from muster.report.conformance_format import ConformanceReport, schema, to_yaml
 from muster.report.results import Result
 from muster.verdicts import Verdict
 
@@ -19,14 +19,14 @@ FACTS = {"cluster": "local", "kubernetes": "v1", "scheduler": "toy 2 (odd)", "sc
 
 
 def result(
-    id_: str, verdict: Verdict, *, level: str = "must", round_: int = 1, example: str = "", say: str = ""
+    id_: str, verdict: Verdict, *, level: str = "must", round_: int = 1, example: str = "", message: str = ""
 ) -> Result:
     family = {"PRE": ["preemption"], "GNG": ["gangs"], "DOC": ["documents", "preemption"]}[id_[:3]]
-    return Result(id_, level, family, f"title of {id_}", verdict, round=round_, example=example, message=say)
+    return Result(id_, level, family, f"title of {id_}", verdict, round=round_, example=example, message=message)
 
 
 def made(*results: Result) -> ConformanceReport:
-    return conformance.report([(one, "") for one in results], CLAIM, FACTS, "then")
+    return conformance.report([(one, "") for one in results], CLAIM, FACTS, "2026-01-01T00:00:00Z")
 
 
 def verdict_of(*results: Result) -> str:
@@ -41,7 +41,7 @@ def test_a_row_that_flips_is_unstable_and_rows_that_differ_are_failed() -> None:
     assert verdict_of(result("PRE-01", passed), result("PRE-01", passed, round_=2)) == "passed"
 
 
-def test_a_profile_is_passed_only_when_all_of_its_core_was_judged_and_passed() -> None:
+def test_a_profile_passes_only_when_its_whole_core_was_tested_and_passed() -> None:
     core = made(result("PRE-01", Verdict.PASSED), result("PRE-02", Verdict.NOT_STAGED)).profiles[0].core
     assert (core.result, core.behaviours) == ("incomplete", {"not-staged": 1, "passed": 1})
     report = made(result("PRE-01", Verdict.PASSED), result("PRE-02", Verdict.FAILED, level="should"))
@@ -52,36 +52,37 @@ def test_a_profile_is_passed_only_when_all_of_its_core_was_judged_and_passed() -
 
 
 def test_what_is_not_claimed_is_named_with_its_source() -> None:
-    report = made(result("GNG-10", Verdict.NOT_SUPPORTED, say="no gangs, says its handbook"))
+    report = made(result("GNG-10", Verdict.NOT_SUPPORTED, message="no gangs, according to its handbook"))
     assert [(one.capability, one.behaviours, one.source) for one in report.unsupported] == [
-        ("gangs", ["GNG-10"], "no gangs, says its handbook")
+        ("gangs", ["GNG-10"], "no gangs, according to its handbook")
     ]
     assert report.profiles[0].core.result == "not-supported"
 
 
-def test_red_cells_carry_their_story_their_picture_and_the_command() -> None:
-    red = made(result("PRE-01", Verdict.PASSED), result("PRE-01", Verdict.FAILED, round_=2, say="wanted x\nseen y"))
+def test_failed_behaviours_carry_failure_report_timeline_and_command() -> None:
+    red = made(result("PRE-01", Verdict.PASSED), result("PRE-01", Verdict.FAILED, round_=2, message="wanted x\nseen y"))
     (cell,) = red.behaviours
-    assert cell.story == "wanted x\nseen y"
+    assert cell.failure_report == "wanted x\nseen y"
     assert cell.reproduce == "muster run --scheduler toy:odd --only PRE-01 --repeat 5"
     assert cell.evidence == "timelines/PRE-01.svg"
     assert cell.runs == {"failed": 1, "passed": 1}
 
 
-def test_the_file_reads_back_tells_every_field_and_does_not_depend_on_the_order_of_results() -> None:
+def test_yaml_round_trip_describes_every_field_and_ignores_the_order_of_results() -> None:
     results = [
         result("PRE-02", Verdict.PASSED),
-        result("PRE-01", Verdict.FAILED, say='odd: "words" # and\n  more: of them'),
-        result("GNG-01", Verdict.NOT_SUPPORTED, say="none"),
+        result("PRE-01", Verdict.FAILED, message='odd: "quotes" # and\n  more: of them'),
+        result("GNG-01", Verdict.NOT_SUPPORTED, message="none"),
     ]
-    text = commented_yaml.write(made(*results))
-    assert text == commented_yaml.write(made(*reversed(results)))
+    text = to_yaml(made(*results))
+    assert "  story: |-" in text
+    assert text == to_yaml(made(*reversed(results)))
     assert msgspec.convert(yaml.safe_load(text), ConformanceReport) == made(*results)
     lines = text.split("\n")
     assert lines[lines.index("apiVersion: muster/v1alpha1") - 1].startswith("# ")
-    assert text.count("# The behaviour, for ever under this id.") == 1
+    assert text.count("# The stable id of the behaviour.") == 1
 
 
 def test_the_published_schema_is_that_of_the_format() -> None:
-    file = Path(__file__).parents[1] / "docs" / "conformance.schema.json"
+    file = Path(__file__).parents[3] / "docs" / "conformance.schema.json"
     assert json.loads(file.read_text(encoding="utf-8")) == schema(), "python docs/generate.py writes it"

@@ -1,4 +1,4 @@
-"""What hangs on the steps and the scenario in Allure, and what lies beside the results."""
+"""Attachments of steps and scenarios in Allure, and the files in the results directory."""
 
 from pathlib import Path
 from typing import Any
@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from muster.report.allure_files import named_manifests
-from muster.report.timeline import from_json
-from tests.report_suite import make_report_suite
-from tests.toy_suite import ToySuite
+from muster.report.timeline.timeline import from_json
+from tests.support.report_suite import make_report_suite
+from tests.support.toy_suite import ToySuite
 
 
 @pytest.fixture(scope="module")
@@ -38,19 +38,19 @@ def test_every_scenario_has_its_timeline(suite: ToySuite, id_: str) -> None:
     assert from_json((kept / f"{id_}.json").read_bytes()) == from_json(shown["timeline as data"].encode())
 
 
-def test_the_promises_are_in_the_timeline_with_how_they_ended(suite: ToySuite) -> None:
+def test_then_steps_are_in_the_timeline_with_their_outcome(suite: ToySuite) -> None:
     timeline = from_json((suite.latest / "timelines" / "PRE-02.json").read_bytes())
-    said = [(sentence.text, sentence.status) for sentence in timeline.sentences]
-    assert said == [("Then one of them has to go", "passed"), ("And it fails with a story", "failed")]
-    assert timeline.title == "PRE-02 A story is told"
+    steps = [(step.text, step.status) for step in timeline.steps]
+    assert steps == [("Then one of them is preempted", "passed"), ("And it fails with a report", "failed")]
+    assert timeline.title == "PRE-02 A failure is reported"
 
 
-def test_the_story_hangs_beside_the_step_that_failed(suite: ToySuite) -> None:
+def test_evidence_is_attached_to_the_failed_step(suite: ToySuite) -> None:
     *good, bad = suite.allure()["PRE-02"]["steps"]
     assert all(not step.get("attachments") for step in good)
     shown = attached(suite, bad)
-    assert list(shown) == ["story", "nodes", "objects", "events"]
-    assert shown["story"].startswith("wanted   one victim\nseen     two victims\n")
+    assert list(shown) == ["failure report", "nodes", "objects", "events"]
+    assert shown["failure report"].startswith("wanted   one victim\nseen     two victims\n")
     assert shown["nodes"].splitlines()[1].split()[:2] == ["gpu-1", "0/2"]
     objects = {one["metadata"]["name"] for one in yaml.safe_load_all(shown["objects"])}
     assert objects == {"gpu-1", "gpu-2", "left", "right", "sidecar", "big", "urgent"}
@@ -59,19 +59,19 @@ def test_the_story_hangs_beside_the_step_that_failed(suite: ToySuite) -> None:
 
 def test_the_terminal_shows_the_timeline_of_a_failure_only(suite: ToySuite) -> None:
     out = (suite.work / "stdout").read_text(encoding="utf-8")
-    assert out.count("a node is held") == 1
-    assert f"picture: {suite.latest.resolve() / 'timelines' / 'PRE-02.svg'}" in out
+    assert out.count("┄ nominated") == 1
+    assert f"timeline: {suite.latest.resolve() / 'timelines' / 'PRE-02.svg'}" in out
     assert all(len(line) <= 200 for line in out.splitlines())
 
 
-def test_rounds_and_rows_keep_their_own_pictures(tmp_path: Path) -> None:
+def test_rounds_and_rows_have_their_own_timelines(tmp_path: Path) -> None:
     suite = make_report_suite(tmp_path)
     suite.muster("run", "--repeat", "2", "--only", "PRE-01")
     names = {file.name for file in (suite.latest / "timelines").glob("*.svg")}
     assert names == {"PRE-01-round1.svg", "PRE-01-round2.svg"}
 
 
-def test_a_manifest_that_a_sentence_names_is_shown_with_it() -> None:
+def test_a_manifest_that_a_step_names_is_attached() -> None:
     ((name, content),) = named_manifests('When what the manifest "low-pods" describes is created')
     assert name == "low-pods.yaml"
     assert [one["kind"] for one in yaml.safe_load_all(content)]

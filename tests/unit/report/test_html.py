@@ -1,4 +1,4 @@
-"""What `muster report` puts around Allure: history of earlier runs, settings, a page that calls nobody."""
+"""What `muster report` adds to Allure: history of earlier runs, settings, a page without analytics."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from muster.errors import HarnessError, UsageError
-from muster.report import html, node
+from muster.report import html, nodejs
 
 PAGE = """<html><body><script src="app.js"></script>
     <script async src="https://www.googletagmanager.com/gtag/js?id=G-X"></script>
@@ -19,7 +19,7 @@ PAGE = """<html><body><script src="app.js"></script>
     </script>
 <script>window.allureReportDataReady = true;</script></body></html>"""
 
-STAND_IN = """
+FAKE_ALLURE = """
 import json, pathlib, sys
 settings = json.loads(pathlib.Path(sys.argv[sys.argv.index("--config") + 1]).read_text())
 made = pathlib.Path(settings["output"])
@@ -35,12 +35,12 @@ history.write_text("".join(line + "\\n" for line in [*known, json.dumps({"of": s
 
 @pytest.fixture(autouse=True)
 def allure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for Allure's command that says what it was given; the real one is for the browser's tests."""
+    """A fake of Allure's command that records its arguments; tests in the browser use the real one."""
     tool = tmp_path / "tool"
     tool.mkdir()
-    (tool / "allure.py").write_text(STAND_IN)
+    (tool / "allure.py").write_text(FAKE_ALLURE)
     (tool / "page.html").write_text(PAGE)
-    monkeypatch.setattr(node, "allure", lambda say: [sys.executable, str(tool / "allure.py")])
+    monkeypatch.setattr(nodejs, "allure", lambda print_line: [sys.executable, str(tool / "allure.py")])
 
 
 def a_run(parent: Path, name: str, at: int, scheduler: str = "reference") -> Path:
@@ -60,10 +60,10 @@ def known(results: Path) -> list[str]:
 
 
 def make(results: Path) -> Path:
-    return html.make(results, single_file=False, say=lambda _: None)
+    return html.generate(results, single_file=False, print_line=lambda _: None)
 
 
-def test_the_page_calls_nobody(tmp_path: Path) -> None:
+def test_the_page_has_no_analytics(tmp_path: Path) -> None:
     page = make(a_run(tmp_path, "one", 1)).read_text()
     assert "googletagmanager" not in page
     assert "gtag" not in page
@@ -88,7 +88,7 @@ def test_a_report_made_twice_counts_once(tmp_path: Path) -> None:
     assert (one / "history.jsonl").read_text().count("\n") == 1
 
 
-def test_the_settings_name_the_scheduler_and_what_goes_wrong(tmp_path: Path) -> None:
+def test_the_settings_name_the_scheduler_and_the_categories(tmp_path: Path) -> None:
     run = a_run(tmp_path, "one", 1, "volcano:preempt")
     make(run)
     settings = json.loads((run / "report" / "seen.json").read_text())["settings"]
@@ -103,29 +103,29 @@ def test_the_settings_name_the_scheduler_and_what_goes_wrong(tmp_path: Path) -> 
 
 
 def test_no_results_no_report(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no results of a run"):
+    with pytest.raises(UsageError, match="has no results of a run"):
         make(tmp_path)
 
 
-def test_the_command_says_it_in_one_sentence(tmp_path: Path) -> None:
+def test_the_command_reports_missing_results(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "muster", "report", str(tmp_path)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (ran.returncode, ran.stdout) == (64, "")
-    assert "holds no results of a run" in ran.stderr
+    assert "has no results of a run" in ran.stderr
 
 
-def test_a_report_that_cannot_be_made_is_said_in_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "tool" / "allure.py").write_text("import sys; sys.exit('no room on the disk')")
+def test_an_error_of_allure_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "tool" / "allure.py").write_text("import sys; sys.exit('no space on the disk')")
     run = a_run(tmp_path, "one", 1)
-    with pytest.raises(HarnessError, match=r"could not make the report of .*: no room on the disk"):
+    with pytest.raises(HarnessError, match=r"could not generate the report of .*: no space on the disk"):
         make(run)
     assert not (run / "report").exists()
 
 
 def test_the_lock_files_pin_everything() -> None:
-    place = Path(__file__).resolve().parent.parent / "ci" / "allure"
-    lock = json.loads((place / "package-lock.json").read_text())
+    directory = Path(__file__).resolve().parents[3] / "ci" / "allure"
+    lock = json.loads((directory / "package-lock.json").read_text())
     packages = {name: one for name, one in lock["packages"].items() if name}
     assert all(one.get("integrity") for one in packages.values())
     assert packages["node_modules/allure"]["version"].startswith("3.")
-    assert (place / "nodejs.txt").read_text().count("--hash=sha256:") == 4
+    assert (directory / "nodejs.txt").read_text().count("--hash=sha256:") == 4

@@ -5,10 +5,10 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from muster.report import junit
+from muster.report import ci_output
 from muster.report.results import Result
 from muster.verdicts import Verdict
-from tests.toy_suite import feature, make_toy_suite, scenario
+from tests.support.toy_suite import feature, make_toy_suite, scenario
 
 
 def case(root: Xml.Element, id_: str) -> Xml.Element:
@@ -16,7 +16,7 @@ def case(root: Xml.Element, id_: str) -> Xml.Element:
     return found
 
 
-def test_failures_errors_and_skips_are_told_apart(tmp_path: Path) -> None:
+def test_failures_errors_and_skips_are_different_elements(tmp_path: Path) -> None:
     suite = make_toy_suite(tmp_path).write(
         feature(
             scenario("PRE-01", "Then it holds", title='Less < "more" & ünïcode'),
@@ -44,7 +44,7 @@ def test_failures_errors_and_skips_are_told_apart(tmp_path: Path) -> None:
     assert str(error.get("message")).startswith("error: AssertionError: odd")
     skipped = case(root, "PRE-04").find("skipped")
     assert skipped is not None
-    assert skipped.get("message") == "not-staged: a foreign scheduler cannot be paused"
+    assert skipped.get("message") == "not-staged: the scheduler of an existing cluster cannot be paused"
     properties = {each.get("name"): each.get("value") for each in case(root, "PRE-04").iter("property")}
     assert (properties["requirement"], properties["level"], properties["verdict"]) == ("PRE-04", "may", "not-staged")
     assert [each.get("value") for each in shown.findall("properties/property")] == ["v9.9.9"]
@@ -58,9 +58,9 @@ def test_rounds_have_different_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nasty", ["\x1b[31mred\x1b[0m", "nul\x00l", "\ud800 surrogate", "]]> <end>", "\U0001f600"])
-def test_whatever_a_message_holds_the_file_is_xml(tmp_path: Path, nasty: str) -> None:
+def test_any_message_gives_valid_xml(tmp_path: Path, nasty: str) -> None:
     result = Result(id="PRE-01", level="must", capabilities=[], title=nasty, verdict=Verdict.ERROR, message=nasty)
-    junit.write(tmp_path / "junit.xml", "x", [result], {"version": nasty})
+    ci_output.write_junit(tmp_path / "junit.xml", "x", [result], {"version": nasty})
     error = Xml.parse(tmp_path / "junit.xml").getroot().find(".//error")
     assert error is not None
     assert list(tmp_path.iterdir()) == [tmp_path / "junit.xml"]

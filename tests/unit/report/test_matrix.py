@@ -1,4 +1,4 @@
-"""The matrix: columns from reports, runs that are taken up again, pages that nothing can break out of."""
+"""The matrix: columns from reports, continued runs, escaped pages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from muster.cli import main
-from muster.matrix import columns, markdown, page
-from muster.report import commented_yaml, conformance
+from muster.report import conformance
 from muster.report.conformance import FILE, Claim
+from muster.report.conformance_format import to_yaml
+from muster.report.matrix import columns, pages
 from muster.report.results import Result, append_result
 from muster.verdicts import Verdict
 
@@ -20,11 +21,11 @@ HOSTILE = '<script>alert(1)</script> | "quoted" &amp;'
 
 
 class Runs:
-    """Stands for `muster run`: writes what it is told to have seen, and remembers how it was called."""
+    """Fake of `muster run`: writes the given results, and records its calls."""
 
-    def __init__(self, *, red: Sequence[str] = (), dies: bool = False, bad: Verdict = Verdict.FAILED) -> None:
+    def __init__(self, *, failing: Sequence[str] = (), crashes: bool = False, bad: Verdict = Verdict.FAILED) -> None:
         self.calls: list[list[str]] = []
-        self._red, self._dies, self._bad = set(red), dies, bad
+        self._failing, self._crashes, self._bad = set(failing), crashes, bad
 
     def __call__(self, command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
         self.calls.append(command)
@@ -34,49 +35,49 @@ class Runs:
         ids = command[command.index("--only") + 1].split(",") if "--only" in command else ["PRE-01", "PRE-02"]
         for id_ in ids:
             for turn in range(1, rounds + 1):
-                verdict = self._bad if id_ in self._red else Verdict.PASSED
+                verdict = self._bad if id_ in self._failing else Verdict.PASSED
                 append_result(results, Result(id_, "must", ["preemption"], HOSTILE, verdict, turn, message=HOSTILE))
-        if self._dies:
+        if self._crashes:
             return subprocess.CompletedProcess(command, 2)
         (results / FILE).write_text("done")
-        return subprocess.CompletedProcess(command, 1 if self._red else 0)
+        return subprocess.CompletedProcess(command, 1 if self._failing else 0)
 
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
-    made = Runs(red=["PRE-02"])
+    made = Runs(failing=["PRE-02"])
     monkeypatch.setattr(subprocess, "run", made)
     return made
 
 
-def test_red_cells_are_judged_again_and_finished_columns_are_left_alone(
+def test_failed_cells_are_tested_again_and_complete_columns_are_kept(
     runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["matrix", "kube-scheduler", "volcano:preempt", "--directory", str(tmp_path)]
-    assert main(asked) == 0
+    command = ["matrix", "kube-scheduler", "volcano:preempt", "--directory", str(tmp_path)]
+    assert main(command) == 0
     assert [call[call.index("--repeat") + 1] for call in runs.calls] == ["2", "3", "2", "3"]
     again = runs.calls[1]
     assert again[again.index("--only") + 1] == "PRE-02"
     assert capsys.readouterr().out == f"{tmp_path / 'matrix.html'}\n"
     assert "| PRE-02 |" in (tmp_path / "matrix.md").read_text()
     assert "✘ 0/5" in (tmp_path / "matrix.md").read_text()
-    assert main(asked) == 0
+    assert main(command) == 0
     assert len(runs.calls) == 4
 
 
-def test_red_is_a_finding_and_trouble_of_the_harness_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(subprocess, "run", Runs(red=["PRE-02"], bad=Verdict.ERROR))
+def test_a_failure_is_a_finding_and_a_harness_error_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(subprocess, "run", Runs(failing=["PRE-02"], bad=Verdict.ERROR))
     assert main(["matrix", "kube-scheduler", "--directory", str(tmp_path)]) == 2
     assert (tmp_path / "matrix.html").exists()
 
 
-def test_an_interrupted_run_is_taken_up_from_its_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "run", Runs(dies=True))
-    asked = ["matrix", "kube-scheduler", "--directory", str(tmp_path)]
-    assert main(asked) == 2
+def test_an_interrupted_run_starts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", Runs(crashes=True))
+    command = ["matrix", "kube-scheduler", "--directory", str(tmp_path)]
+    assert main(command) == 2
     assert not (tmp_path / "kube-scheduler" / FILE).exists()
     monkeypatch.setattr(subprocess, "run", Runs())
-    assert main(asked) == 0
+    assert main(command) == 0
     cell = columns.read(tmp_path, ["kube-scheduler"], "").columns[0].cell("PRE-01")
     assert cell is not None
     assert cell.runs == {"passed": 2}
@@ -85,30 +86,32 @@ def test_an_interrupted_run_is_taken_up_from_its_beginning(tmp_path: Path, monke
 def test_unknown_schedulers_and_odd_numbers_are_refused_before_anything_runs(
     runs: Runs, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["matrix", "nobody", "--directory", str(tmp_path)]) == 64
-    assert "unknown scheduler 'nobody'" in capsys.readouterr().err
+    assert main(["matrix", "unknown", "--directory", str(tmp_path)]) == 64
+    assert "unknown scheduler 'unknown'" in capsys.readouterr().err
     assert main(["matrix", "reference", "--repeat", "0", "--directory", str(tmp_path)]) == 64
     assert "--repeat 0" in capsys.readouterr().err
     assert runs.calls == []
 
 
-def test_a_column_that_is_no_report_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_report_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "reference").mkdir()
     (tmp_path / "reference" / FILE).write_text("kind: [")
     assert main(["matrix", "reference", "--directory", str(tmp_path)]) == 2
-    assert f"{tmp_path / 'reference' / FILE} is no ConformanceReport" in capsys.readouterr().err
+    assert f"{tmp_path / 'reference' / FILE} is not a ConformanceReport" in capsys.readouterr().err
 
 
-def test_foreign_words_stay_words(tmp_path: Path) -> None:
+def test_untrusted_text_is_escaped(tmp_path: Path) -> None:
     results = [Result("PRE-01", "must", ["preemption"], HOSTILE, Verdict.FAILED, message=HOSTILE)]
-    report = conformance.report([(one, "first/") for one in results], Claim(HOSTILE, "x", {}, HOSTILE), {}, "then")
+    report = conformance.report(
+        [(one, "first/") for one in results], Claim(HOSTILE, "x", {}, HOSTILE), {}, "2026-01-01T00:00:00Z"
+    )
     (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / FILE).write_text(commented_yaml.write(report))
+    (tmp_path / "odd" / FILE).write_text(to_yaml(report))
     matrix = columns.read(tmp_path, ["odd"], HOSTILE)
-    text = page.write(matrix)
+    text = pages.to_html(matrix)
     assert text.count("<script>") == 1
     assert "alert(1)" in text
     links = set(re.findall(r'href="#([^"]+)"', text))
     assert links <= set(re.findall(r'id="([^"]+)"', text))
-    row = next(line for line in markdown.write(matrix).split("\n") if line.startswith("| PRE-01"))
+    row = next(line for line in pages.to_markdown(matrix).split("\n") if line.startswith("| PRE-01"))
     assert len(re.findall(r"(?<!\\)\|", row)) == 4

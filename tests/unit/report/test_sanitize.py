@@ -1,4 +1,4 @@
-"""Words that want to break out: markup, colour codes, commands, halves of characters, megabytes."""
+"""Hostile text: markup, colour codes, workflow commands, lone surrogates, megabytes."""
 
 import io
 import json
@@ -9,17 +9,18 @@ import allure_commons
 import pytest
 from rich.console import Console
 
-from muster.cli.live import Live
-from muster.report import github, timeline_reading, timeline_svg, timeline_text
+from muster.report import ci_output
 from muster.report.evidence import Evidence
 from muster.report.gpu_maps import gpu_map
-from muster.report.plain_text import cut, one_line, plain, read_from
 from muster.report.results import Result
-from muster.report.timeline import Sentence
+from muster.report.sanitize import cut, one_line, plain, read_from
+from muster.report.timeline import from_history, svg, text
+from muster.report.timeline.timeline import StepOutcome
+from muster.runner.live_view import LiveView
 from muster.verdicts import Verdict
-from tests.report_suite import HOSTILE, make_report_suite
-from tests.tales import Tale
-from tests.toy_suite import ToySuite
+from tests.support.history_builder import HistoryBuilder
+from tests.support.report_suite import HOSTILE, make_report_suite
+from tests.support.toy_suite import ToySuite
 
 NASTY = "<script>alert(1)</script>\x1b[31mred\x1b]0;title\x07 \udcff\ud800 ]]>\u202e `|` \"'&\x00\x9b31m\n::error::x"
 
@@ -35,7 +36,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
     return suite
 
 
-def test_plain_keeps_words_and_drops_the_rest() -> None:
+def test_plain_keeps_text_and_removes_codes() -> None:
     assert plain(NASTY) == "<script>alert(1)</script>red  ]]> `|` \"'&31m\n::error::x"
     assert plain("größe 表 😀\ttab\r\nline") == "größe 表 😀\ttab\nline"
     assert one_line(" a\n b ", 10) == "a b"
@@ -61,7 +62,7 @@ def test_logs_are_read_from_an_offset_whatever_they_hold(tmp_path: Path) -> None
 
 
 class Collector:
-    """Stands where Allure takes attachments."""
+    """Collects attachments in place of Allure."""
 
     def __init__(self) -> None:
         self.bodies: dict[str, str] = {}
@@ -74,21 +75,21 @@ class Collector:
 def test_evidence_of_hostile_objects_events_and_logs_is_plain(tmp_path: Path) -> None:
     log = tmp_path / "scheduler.log"
     log.write_bytes(b"before\n")
-    tale = (
-        Tale()
+    builder = (
+        HistoryBuilder()
         .node("gpu-1", 1)
-        .settled("left", "gpu-1", 1)
+        .running_pod("left", "gpu-1", 1)
         .event("left", "Odd", NASTY.encode("utf-8", "ignore").decode())
     )
-    taken, seen = Evidence(tale.history, {"scheduler": log}), Collector()
+    taken, seen = Evidence(builder.history, {"scheduler": log}), Collector()
     log.write_bytes(b"before\n" + b"\xff\x1b[31m<script>\x00" + b"x" * 2**20 + b"\xfe end")
     allure_commons.plugin_manager.register(seen)
     try:
         taken.of_failure(NASTY)
-        taken.timeline(NASTY, [Sentence(NASTY, 0.5, "failed")], None, "PRE-01")
+        taken.timeline(NASTY, [StepOutcome(NASTY, 0.5, "failed")], None, "PRE-01")
     finally:
         allure_commons.plugin_manager.unregister(seen)
-    assert set(seen.bodies) >= {"story", "nodes", "objects", "events", "log: scheduler", "timeline"}
+    assert set(seen.bodies) >= {"failure report", "nodes", "objects", "events", "log: scheduler", "timeline"}
     for body in seen.bodies.values():
         body.encode("utf-8")
         assert len(body) < 300_000
@@ -97,13 +98,13 @@ def test_evidence_of_hostile_objects_events_and_logs_is_plain(tmp_path: Path) ->
     assert seen.bodies["log: scheduler"].endswith("end")
 
 
-def test_the_live_view_shows_letters_only(tmp_path: Path) -> None:
+def test_the_live_view_shows_printable_text_only(tmp_path: Path) -> None:
     shown = io.StringIO()
-    with Live(planned=1, results=tmp_path) as live:
+    with LiveView(planned=1, results=tmp_path) as live:
         live._take({"event": "starts", "worker": "main", "at": 0.0, "id": "PRE-01", "title": NASTY})
         live._take({"event": "waits", "worker": "main", "at": 0.0, "text": f"[red]{NASTY}"})
-        live._take({"event": "map", "worker": "main", "at": 0.0, "nodes": [[NASTY, "A.[/]"]], "waiting": 1})
-        Console(file=shown, width=80).print(live._picture())
+        live._take({"event": "map", "worker": "main", "at": 0.0, "nodes": [[NASTY, "A.[/]"]], "pending": 1})
+        Console(file=shown, width=80).print(live._render())
     lines = shown.getvalue().splitlines()[1:]
     assert len(lines) == 2
     assert all(line.isprintable() and len(line) <= 80 for line in lines)
@@ -133,7 +134,7 @@ def test_the_terminal_gets_no_codes_and_no_megabyte(suite: ToySuite) -> None:
     assert len(out) < 60_000
 
 
-def test_github_takes_no_foreign_command_and_no_markup(suite: ToySuite) -> None:
+def test_github_executes_no_command_and_renders_no_markup(suite: ToySuite) -> None:
     lines = (suite.work / "stdout").read_text(encoding="utf-8").splitlines()
     token = lines[0].removeprefix("::stop-commands::")
     resumed = lines.index(f"::{token}::")
@@ -148,33 +149,33 @@ def test_github_takes_no_foreign_command_and_no_markup(suite: ToySuite) -> None:
 
 
 @pytest.mark.parametrize("nasty", [NASTY, "x" * 2**20, "</text></svg><script>1</script>", "&lt;&amp;"])
-def test_pictures_stay_pictures(nasty: str) -> None:
-    tale = Tale()
-    tale.node(plain(nasty), 1, taints=[{"key": plain(nasty), "effect": "NoSchedule"}])
-    tale.pod("victim", 1)._change("victim", "metadata", labels={"job-name": plain(nasty)})
-    tale.bind("victim", plain(nasty)).pod("other", 1).refuse("other", plain(nasty))
-    tale.confess("victim", plain(nasty)).thing("Queue", "q", {"state": plain(nasty)})
-    for life in tale.history.pods:
-        life.name = nasty
-    timeline = timeline_reading.read(tale.history, nasty, [Sentence(nasty, 0.5, "failed")])
-    drawn = timeline_svg.draw(timeline)
+def test_hostile_text_in_a_timeline_is_escaped(nasty: str) -> None:
+    builder = HistoryBuilder()
+    builder.node(plain(nasty), 1, taints=[{"key": plain(nasty), "effect": "NoSchedule"}])
+    builder.pod("victim", 1)._change("victim", "metadata", labels={"job-name": plain(nasty)})
+    builder.bind("victim", plain(nasty)).pod("other", 1).unschedulable("other", plain(nasty))
+    builder.mark_disruption_target("victim", message=plain(nasty)).custom_object("Queue", "q", {"state": plain(nasty)})
+    for pod in builder.history.pods:
+        pod.name = nasty
+    timeline = from_history.read(builder.history, nasty, [StepOutcome(nasty, 0.5, "failed")])
+    drawn = svg.draw(timeline)
     root = Xml.fromstring(drawn)
     assert not [element for element in root.iter() if element.tag.endswith("script")]
     assert len(drawn) < 60 * 1024
-    assert "\x1b" not in timeline_text.write(timeline)
+    assert "\x1b" not in text.write(timeline)
 
 
 def test_absurd_numbers_of_gpus_cost_nothing() -> None:
-    tale = (
-        Tale()
+    builder = (
+        HistoryBuilder()
         .node("gpu-1", 10**12)
         .node("gpu-2", 1)
-        .settled("greedy", "gpu-2", 10**12)
-        .settled("huge", "gpu-1", 10**12)
+        .running_pod("greedy", "gpu-2", 10**12)
+        .running_pod("huge", "gpu-1", 10**12)
     )
-    drawn = timeline_svg.draw(timeline_reading.read(tale.history))
+    drawn = svg.draw(from_history.read(builder.history))
     assert len(drawn) < 60 * 1024
-    (_, counted), (_, cells) = gpu_map(tale.history)[0]
+    (_, counted), (_, cells) = gpu_map(builder.history)[0]
     assert counted == f"{10**12}/{10**12}"
     assert len(cells) == 16
 
@@ -183,12 +184,12 @@ def test_a_summary_of_hostile_titles_is_a_table(monkeypatch: pytest.MonkeyPatch)
     result = Result(
         id="PRE-01", level="must", capabilities=[], title=NASTY, verdict=Verdict.FAILED, message="````\n" + NASTY
     )
-    text = github.summary([result], "it | failed", {"a|b": "<i>"})
+    text = ci_output.github_summary([result], "it | failed", {"a|b": "<i>"})
     (row,) = [line for line in text.splitlines() if line.startswith("| ❌")]
     assert row.replace("\\|", "").count("|") == 7
     assert "`````text" in text
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     out = io.StringIO()
-    github.announce([result], "", {}, out)
+    ci_output.write_github_output([result], "", {}, out)
     assert out.getvalue() == ""

@@ -1,4 +1,4 @@
-"""The verdict table and what follows it."""
+"""The verdict table and the output after it."""
 
 import io
 import re
@@ -9,12 +9,12 @@ import pytest
 from muster.report.results import Result, ResultsReader, StepResult, append_result
 from muster.report.table import Run, conclusion, counts, print_report, rows
 from muster.verdicts import Verdict
-from tests.toy_suite import feature, make_toy_suite, scenario
+from tests.support.toy_suite import feature, make_toy_suite, scenario
 
 
 @pytest.fixture(autouse=True)
 def not_on_github(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There, commands and notes come with it."""
+    """On GitHub, workflow commands would be part of the output."""
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -63,33 +63,33 @@ def test_a_terminal_of_80_columns_is_not_overrun(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    shown = run(result("PRE-01", title="word " * 40))
+    shown = run(result("PRE-01", title="text " * 40))
     coloured = printed(shown, Terminal())
     assert "\x1b[32m" in coloured
     monkeypatch.setenv("NO_COLOR", "1")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", printed(shown, Terminal()))
     assert plain == re.sub(r"\x1b\[[0-9;]*m", "", coloured)
     assert "\x1b[32m" not in printed(shown, Terminal())
-    assert plain.count("word") == 40
+    assert plain.count("text") == 40
     assert all(len(line) <= 80 for line in plain.splitlines())
 
 
-def test_a_story_is_wrapped_below_its_label_and_its_command_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_report_is_wrapped_below_its_labels_but_commands_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setenv("TERM", "xterm")
     command = "muster run --scheduler kube-scheduler --only PRE-01 --keep"
     table = "nodes    node " + "x" * 80
-    told = f"wanted   {'peace ' * 20}\n{table}\nrepeat   {command}"
-    shown = printed(run(result("PRE-01", Verdict.FAILED, message=told)), Terminal())
+    message = f"wanted   {'peace ' * 20}\n{table}\nrepeat   {command}"
+    shown = printed(run(result("PRE-01", Verdict.FAILED, message=message)), Terminal())
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
     first = next(number for number, line in enumerate(lines) if line.startswith("  wanted"))
     assert lines[first + 1].startswith("           peace")
     assert all(len(line) <= 60 for line in lines[first : first + 2])
     assert f"  repeat   {command}" in lines
-    assert told.splitlines()[0].strip() in printed(run(result("PRE-01", Verdict.FAILED, message=told)))
+    assert message.splitlines()[0].strip() in printed(run(result("PRE-01", Verdict.FAILED, message=message)))
 
 
-def test_what_is_slow_is_said_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_scenario_takes_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
     slow = result("PRE-02", seconds=4.0, steps=[StepResult("Then", "it runs " * 20, "passed", 3.25)])
@@ -100,20 +100,22 @@ def test_what_is_slow_is_said_on_one_line(monkeypatch: pytest.MonkeyPatch) -> No
     assert ("it runs " * 20).strip() in printed(run(slow), slowest=1)
 
 
-def test_what_judges_the_cluster_is_marked() -> None:
-    text = printed(run(result("JOB-01", judges_the_cluster=True), result("PRE-01")))
+def test_a_scenario_about_the_cluster_is_marked() -> None:
+    text = printed(run(result("JOB-01", tests_the_cluster=True), result("PRE-01")))
     assert "JOB-01  must †" in text
-    assert "† judges the cluster, not the scheduler" in text
+    assert "† tests the cluster, not the scheduler" in text
     assert "†" not in printed(run(result("PRE-01")))
 
 
 def test_rounds_that_differ_are_unstable() -> None:
     rounds = [result("PRE-01", round=n, rounds=10) for n in range(1, 10)]
-    rounds.append(result("PRE-01", Verdict.FAILED, round=10, rounds=10, message="story"))
+    rounds.append(result("PRE-01", Verdict.FAILED, round=10, rounds=10, message="seen x"))
     (row,) = rows(rounds)
-    assert row.cells[2] == "unstable 9/10 (1 failed)"
-    assert [row.cells[2] for row in rows([*rounds[:9], result("PRE-01", round=10, rounds=10)])] == ["passed 10/10"]
-    assert "PRE-01 failed, round 10/10: Title of PRE-01\n  story\n" in printed(run(*rounds))
+    assert row.cells["verdict"] == "unstable 9/10 (1 failed)"
+    assert [row.cells["verdict"] for row in rows([*rounds[:9], result("PRE-01", round=10, rounds=10)])] == [
+        "passed 10/10"
+    ]
+    assert "PRE-01 failed, round 10/10: Title of PRE-01\n  seen x\n" in printed(run(*rounds))
     assert conclusion(run(*rounds)) == "kube-scheduler does not pass muster: 1 of 1 MUSTs failed"
 
 
@@ -123,24 +125,24 @@ def test_the_slowest_are_shown_with_their_longest_step() -> None:
     text = printed(run(result("PRE-01"), slow, result("PRE-03")), slowest=1)
     assert "   5.5 s  PRE-02  set-up 1.0, steps 4.0, clean-up 0.5; longest 3.2: Then it runs" in text
     assert "s  PRE-01" not in text
-    assert "where the time goes" not in printed(run(slow), slowest=0)
+    assert "slowest scenarios" not in printed(run(slow), slowest=0)
 
 
-def test_the_last_line_says_what_the_exit_code_says() -> None:
+def test_the_last_line_matches_the_exit_code() -> None:
     failed, passed, error = result("PRE-02", Verdict.FAILED), result("PRE-01"), result("PRE-03", Verdict.ERROR)
     should = result("PRE-04", Verdict.FAILED, level="should")
-    assert conclusion(run(passed, should)) == "kube-scheduler passes muster: all 1 MUSTs that were judged passed"
+    assert conclusion(run(passed, should)) == "kube-scheduler passes muster: all 1 MUSTs that were tested passed"
     assert conclusion(run(passed, failed)) == "kube-scheduler does not pass muster: 1 of 2 MUSTs failed"
     assert conclusion(run(passed, failed, error)).startswith("no verdict on kube-scheduler: the harness broke in 1")
     assert conclusion(run(passed, missing=3)).startswith("no verdict on kube-scheduler: the harness broke in 3")
     assert conclusion(run(passed, missing=3, interrupted=True)) == "no verdict: the run was interrupted"
-    assert conclusion(run(should)) == "nothing was judged that kube-scheduler must do"
+    assert conclusion(run(should)) == "no MUST was tested on kube-scheduler"
     assert counts(run(passed, failed, missing=3)) == "5 scenarios in 12.3 s: 1 passed, 1 failed, 3 not run"
 
 
-def test_a_story_that_knows_how_to_reproduce_is_not_repeated() -> None:
+def test_the_reproduce_command_is_printed_once() -> None:
     command = "muster run --scheduler kube-scheduler --only PRE-01 --keep"
-    text = printed(run(result("PRE-01", Verdict.FAILED, message=f"seen x\nreproduce with: {command}")))
+    text = printed(run(result("PRE-01", Verdict.FAILED, message=f"seen x\nrepeat   {command}")))
     assert text.count(command) == 1
 
 

@@ -1,4 +1,4 @@
-"""Timelines as pictures: golden samples, what must be seen in them, and that nothing in them can run."""
+"""Timelines as SVG: golden samples, what they must show, and that nothing in them is executable."""
 
 import os
 import re
@@ -7,23 +7,23 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from muster.report import timeline_reading, timeline_svg
-from muster.report.svg_paper import WIDTH
-from muster.report.timeline import Timeline, from_json, to_json
-from tests import timeline_tales
-from tests.timeline_tales import GangTale, Told
+from muster.report.timeline import from_history, svg
+from muster.report.timeline.svg_canvas import WIDTH
+from muster.report.timeline.timeline import Timeline, from_json, to_json
+from tests.support import timeline_histories
+from tests.support.timeline_histories import GangHistoryBuilder, TimelineInput
 
-SAMPLES = Path(__file__).resolve().parent.parent / "docs" / "timelines"
+SAMPLES = Path(__file__).resolve().parents[3] / "docs" / "timelines"
 TITLES = {
-    "preemption": "A more important pod takes the place of another one",
-    "gangs": "A gang takes the place of a gang",
+    "preemption": "A higher-priority pod preempts a lower-priority pod",
+    "gangs": "A gang preempts a lower-priority gang",
     "crowd": "A thousand nodes",
 }
 
 
 def read(name: str) -> Timeline:
-    told: Told = getattr(timeline_tales, name)()
-    return timeline_reading.read(told[0], TITLES[name], told[1])
+    recorded: TimelineInput = getattr(timeline_histories, name)()
+    return from_history.read(recorded[0], TITLES[name], recorded[1])
 
 
 def texts(svg: str) -> list[str]:
@@ -32,16 +32,16 @@ def texts(svg: str) -> list[str]:
 
 @pytest.mark.parametrize("name", TITLES)
 def test_golden(name: str) -> None:
-    """MUSTER_GOLDEN=write makes them anew: look at them before they are committed."""
-    drawn, file = timeline_svg.draw(read(name)), SAMPLES / f"{name}.svg"
+    """MUSTER_GOLDEN=write writes them again: look at them before you commit them."""
+    drawn, file = svg.draw(read(name)), SAMPLES / f"{name}.svg"
     if os.environ.get("MUSTER_GOLDEN") == "write":
         file.write_text(drawn, encoding="utf-8")
     assert drawn == file.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_one_small_file_that_asks_nobody_for_anything(name: str) -> None:
-    drawn = timeline_svg.draw(read(name))
+def test_one_small_file_without_external_references(name: str) -> None:
+    drawn = svg.draw(read(name))
     root = Xml.fromstring(drawn)
     assert len(drawn.encode()) <= 60 * 1024
     assert root.get("width") == str(WIDTH)
@@ -62,75 +62,75 @@ def test_rows_bars_and_times_of_a_preemption() -> None:
     assert left.bound < left.deleting < left.end <= urgent.bound
     (arrow,) = timeline.arrows
     assert (arrow.preemptor, arrow.victim) == ("uid-urgent", "uid-left")
-    (wait,) = timeline.waits
-    assert wait.pod == "urgent"
-    assert [node for _, _, node in wait.nominated] == ["gpu-1"]
-    assert [mark.says for lane in timeline.lanes for mark in lane.marks] == ["maintenance:NoSchedule"]
+    (pending,) = timeline.pending
+    assert pending.pod == "urgent"
+    assert [node for _, _, node in pending.nominated] == ["gpu-1"]
+    assert [mark.text for lane in timeline.lanes for mark in lane.marks] == ["maintenance:NoSchedule"]
 
 
-def test_gangs_have_brackets_queues_have_marks_and_a_gang_is_named_as_preemptor() -> None:
+def test_gangs_have_brackets_queues_have_marks_and_the_preemptor_is_a_gang() -> None:
     timeline = read("gangs")
     low, high, again = timeline.gangs
     assert (low.members, high.members, again.members) == (4, 6, 4)
     assert low.whole is not None
     assert high.whole is not None
     assert again.bound is again.whole is None
-    assert [mark.says for mark in low.marks] == ["Pending", "Inqueue", "Running"]
+    assert [mark.text for mark in low.marks] == ["Pending", "Inqueue", "Running"]
     (queue,) = timeline.queues
-    assert [mark.says for mark in queue.marks] == ["Open, at most 4 nvidia.com/gpu", "Closed, at most 8 nvidia.com/gpu"]
+    assert [mark.text for mark in queue.marks] == ["Open, at most 4 nvidia.com/gpu", "Closed, at most 8 nvidia.com/gpu"]
     assert {arrow.preemptor for arrow in timeline.arrows} == {"uid-high-0"}
     assert len(timeline.arrows) == 4
 
 
-def test_all_of_it_is_drawn() -> None:
-    drawn = timeline_svg.draw(read("preemption"))
-    words = texts(drawn)
-    assert {"gpu-1", "gpu-2", "left", "right", "urgent", "sidecar", "big", "GPU 0", "slot"} <= set(words)
-    assert "maintenance:NoSchedule" in words
+def test_every_part_is_drawn() -> None:
+    drawn = svg.draw(read("preemption"))
+    labels = texts(drawn)
+    assert {"gpu-1", "gpu-2", "left", "right", "urgent", "sidecar", "big", "GPU 0", "slot"} <= set(labels)
+    assert "maintenance:NoSchedule" in labels
     assert drawn.count('class="arrow"') == 1
-    assert drawn.count('class="held"') == 1
+    assert drawn.count('class="nominated"') == 1
     assert drawn.count("url(#grace)") == 1
-    assert "1–2" in words
+    assert "1–2" in labels
     assert 'class="no"' in drawn
 
 
-def test_what_has_no_room_is_framed() -> None:
-    tale = GangTale()
-    tale.node("gpu-1", 1).settled("one", "gpu-1", 1).settled("two", "gpu-1", 1)
-    timeline = timeline_reading.read(tale.history)
+def test_an_overcommitted_pod_is_framed() -> None:
+    builder = GangHistoryBuilder()
+    builder.node("gpu-1", 1).running_pod("one", "gpu-1", 1).running_pod("two", "gpu-1", 1)
+    timeline = from_history.read(builder.history)
     one, two = timeline.lanes[0].bars
-    assert (one.over, two.over) == (False, True)
+    assert (one.overcommitted, two.overcommitted) == (False, True)
     assert one.rows != two.rows
-    assert 'class="over"' in timeline_svg.draw(timeline)
+    assert 'class="over"' in svg.draw(timeline)
 
 
-def test_many_nodes_fold() -> None:
+def test_many_nodes_become_a_heatmap() -> None:
     timeline = read("crowd")
-    assert timeline.crowd
+    assert timeline.heatmap
     assert not timeline.lanes
-    assert len(timeline.crowd.fill) <= 32
-    assert sum(timeline.crowd.evicted) == 200
-    assert "1000 nodes and 1000 pods: folded to a heat map" in texts(timeline_svg.draw(timeline))
+    assert len(timeline.heatmap.fill) <= 32
+    assert sum(timeline.heatmap.evicted) == 200
+    assert "1000 nodes and 1000 pods: shown as a heat map" in texts(svg.draw(timeline))
 
 
 def test_many_pods_stay_within_the_size() -> None:
-    tale = GangTale()
+    builder = GangHistoryBuilder()
     for node in range(20):
-        tale.node(f"a-node-with-a-rather-long-name-{node}", 4)
+        builder.node(f"a-node-with-a-rather-long-name-{node}", 4)
     for number in range(150):
         name = f"a-pod-with-a-name-that-is-as-long-as-names-are-{number}"
-        tale.settled(name, f"a-node-with-a-rather-long-name-{number % 20}", 1, number)
-        tale.preempted(name, name).gone(name)
-    drawn = timeline_svg.draw(timeline_reading.read(tale.history))
+        builder.running_pod(name, f"a-node-with-a-rather-long-name-{number % 20}", 1, number)
+        builder.preempt(name, name).gone(name)
+    drawn = svg.draw(from_history.read(builder.history))
     assert len(drawn.encode()) <= 60 * 1024
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_data_comes_back_as_it_was(name: str) -> None:
+def test_json_round_trip(name: str) -> None:
     timeline = read(name)
     assert from_json(to_json(timeline)) == timeline
 
 
-def test_an_empty_history_is_a_picture_too() -> None:
-    drawn = timeline_svg.draw(timeline_reading.read(GangTale().history))
+def test_an_empty_history_can_be_drawn() -> None:
+    drawn = svg.draw(from_history.read(GangHistoryBuilder().history))
     assert Xml.fromstring(drawn).get("viewBox")

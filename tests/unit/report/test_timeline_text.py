@@ -2,15 +2,15 @@
 
 import pytest
 
-from muster.report import timeline_reading, timeline_text
-from tests import timeline_tales
-from tests.tales import Tale
-from tests.timeline_tales import Told
+from muster.report.timeline import from_history, text
+from tests.support import timeline_histories
+from tests.support.history_builder import HistoryBuilder
+from tests.support.timeline_histories import TimelineInput
 
 
 def written(name: str, width: int = 100) -> list[str]:
-    told: Told = getattr(timeline_tales, name)()
-    return timeline_text.write(timeline_reading.read(told[0], "", told[1]), width).splitlines()
+    recorded: TimelineInput = getattr(timeline_histories, name)()
+    return text.write(from_history.read(recorded[0], "", recorded[1]), width).splitlines()
 
 
 def test_a_preemption_in_ten_lines() -> None:
@@ -22,9 +22,9 @@ def test_a_preemption_in_ten_lines() -> None:
     assert lines[2].index("left") < lines[2].index("▒") < lines[2].index("urgent")
     assert lines[-5:-1] == [
         "preempted             1.8 s  left for urgent",
-        '1 held                3.9 s  Then "urgent" runs',
-        '2 held                4.0 s  And exactly one of "left", "right" was preempted …',
-        "3 failed              5.0 s  And nothing else was disturbed",
+        '1 passed              3.9 s  Then "urgent" runs',
+        '2 passed              4.0 s  And exactly one of "left", "right" was preempted …',
+        "3 failed              5.0 s  And no other pod was evicted or failed",
     ]
 
 
@@ -38,11 +38,11 @@ def test_never_wider_and_never_long(name: str, width: int) -> None:
 
 
 def test_names_are_cut_in_their_middle() -> None:
-    tale = Tale()
+    builder = HistoryBuilder()
     for number in (1, 2):
-        tale.node(f"a-node-with-a-long-name-{number}", 1)
-        tale.settled(f"a-pod-with-a-long-name-{number}", f"a-node-with-a-long-name-{number}", 1)
-    lines = timeline_text.write(timeline_reading.read(tale.history), 50).splitlines()
+        builder.node(f"a-node-with-a-long-name-{number}", 1)
+        builder.running_pod(f"a-pod-with-a-long-name-{number}", f"a-node-with-a-long-name-{number}", 1)
+    lines = text.write(from_history.read(builder.history), 50).splitlines()
     names = [line.split()[0] for line in lines[1:5]]
     assert names == ["a-pod-wit…ng-name-1", "a-pod-wit…ng-name-2", "a-node-…-name-1", "a-node-…-name-2"]
 

@@ -1,4 +1,4 @@
-"""Decisions carried out: what is written in which order, and what is believed when the API says no."""
+"""The executor: what is written in which order, and what is assumed when the API server rejects a request."""
 
 from __future__ import annotations
 
@@ -13,71 +13,71 @@ import pytest
 
 from scheduler.client import ADDED, Access, ApiError, Client
 from scheduler.core.actions import Bind, Evict, Nominate, Report, SetGroupPhase
-from scheduler.core.model import Counts, Group, Pod
-from scheduler.runtime import effects as effects_module
-from scheduler.runtime import queues as queues_module
-from scheduler.runtime.effects import Effects
-from scheduler.runtime.events import Events
+from scheduler.core.scheduling_types import Counts, Group, Pod
+from scheduler.runtime import executor as executor_module
+from scheduler.runtime import queue_controller as queue_controller_module
+from scheduler.runtime.api_types import ApiPod, Command, CustomResource
+from scheduler.runtime.cache import Cache
+from scheduler.runtime.event_recorder import EventRecorder
+from scheduler.runtime.executor import Executor
 from scheduler.runtime.metrics import Metrics
-from scheduler.runtime.objects import ApiPod, Command, Custom
-from scheduler.runtime.queues import QueueKeeper
-from scheduler.runtime.world import World
+from scheduler.runtime.queue_controller import QueueController
 
 
 class Wire(Client):
-    """Remembers what was asked, and answers by a script: nothing here needs a server."""
+    """A scripted client that records the requests."""
 
-    def __init__(self, *answers: ApiError | None) -> None:
+    def __init__(self, *responses: ApiError | None) -> None:
         super().__init__(Access("http://nowhere", ssl.create_default_context()))
-        self.answers = list(answers)
-        self.asked: list[tuple[str, str, Any]] = []
+        self.responses = list(responses)
+        self.requested: list[tuple[str, str, Any]] = []
         self.done: list[str] = []
         self.slow: set[str] = set()
 
     async def request(self, method: str, path: str, body: object = None, **_: Any) -> bytes:
-        self.asked.append((method, path.rpartition("/")[2], json.loads(msgspec.json.encode(body))))
+        self.requested.append((method, path.rpartition("/")[2], json.loads(msgspec.json.encode(body))))
         about = path.split("/")[-2]
         await asyncio.sleep(0.05 if about in self.slow else 0)
-        answer = self.answers.pop(0) if self.answers else None
+        answer = self.responses.pop(0) if self.responses else None
         if answer is not None:
             raise answer
         self.done.append(about)
         return b'{"metadata":{"resourceVersion":"9"}}'
 
 
-class Scene:
-    def __init__(self, *answers: ApiError | None) -> None:
-        self.history: list[tuple[str, str]] = []  # node and problem, whenever something is believed differently
+class Harness:
+    def __init__(self, *responses: ApiError | None) -> None:
+        self.history: list[tuple[str, str]] = []  # node and problem, after each change
         self.news = asyncio.Event()
-        self.world = World(self._changed)
-        self.wire = Wire(*answers)
-        self.effects = Effects(self.wire, Events(self.wire), self.world, Metrics())
+        self.cache = Cache(self._changed)
+        self.wire = Wire(*responses)
+        self.executor = Executor(self.wire, EventRecorder(self.wire), self.cache, Metrics())
         self.saw("p", 5)
 
     def saw(self, name: str, version: int, message: str = "", gang: str = "") -> None:
         metadata: dict[str, Any] = {"name": name, "namespace": "ns", "uid": name, "resourceVersion": str(version)}
         metadata |= {"annotations": {"scheduling.k8s.io/group-name": gang}} if gang else {}
-        refusal = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
-        found = {"metadata": metadata, "spec": {}, "status": {"conditions": [refusal]}}
-        self.world.saw_pod(ADDED, msgspec.convert(found, ApiPod))
+        error_response = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+        found = {"metadata": metadata, "spec": {}, "status": {"conditions": [error_response]}}
+        self.cache.observe_pod(ADDED, msgspec.convert(found, ApiPod))
 
     def starts_a_gang(self) -> None:
-        """Two pods are bound, and their group is told that it runs."""
+        """Bind two pods and set the phase of their PodGroup to Running."""
         metadata = {"name": "g", "namespace": "ns", "uid": "g", "resourceVersion": "5"}
         found = {"metadata": metadata, "spec": {"minMember": 2}, "status": {"phase": "Inqueue"}}
-        self.world.groups.saw("volcano", ADDED, msgspec.convert(found, Custom))
+        self.cache.podgroups.observe("volcano", ADDED, msgspec.convert(found, CustomResource))
         for name in ("one", "two"):
             self.saw(name, 5, gang="g")
-            self.effects.start(Bind(self.world.cluster.pods[name], "n"))
-        self.effects.start(SetGroupPhase(self.group, "Running", Counts()))
+            self.executor.start(Bind(self.cache.cluster.pods[name], "n"))
+        self.executor.start(SetGroupPhase(self.group, "Running", Counts()))
 
     @property
     def group(self) -> Group:
-        return self.world.cluster.groups["ns", "g"]
+        return self.cache.cluster.groups["ns", "g"]
 
     @property
     def pod(self) -> Pod:
-        return self.world.cluster.pods["p"]
+        return self.cache.cluster.pods["p"]
 
     async def until(self, steps: int) -> list[tuple[str, str]]:
         async with asyncio.timeout(10):
@@ -91,137 +91,137 @@ class Scene:
         self.news.set()
 
 
-def play(story: Callable[[Scene], Awaitable[None]], *answers: ApiError | None) -> None:
+def run(steps: Callable[[Harness], Awaitable[None]], *responses: ApiError | None) -> None:
     async def go() -> None:
-        await story(Scene(*answers))
+        await steps(Harness(*responses))
 
     asyncio.run(go())
 
 
-def refusal(status: int, message: str = "no") -> ApiError:
+def error_response(status: int, message: str = "no") -> ApiError:
     return ApiError(status, "Because", message)
 
 
-def test_a_binding_is_believed_before_it_is_written() -> None:
-    async def story(scene: Scene) -> None:
-        assert scene.effects.start(Bind(scene.pod, "n"))
-        assert (scene.pod.node, scene.wire.asked) == ("n", [])
-        await scene.effects.drain()
-        assert [(method, what) for method, what, _ in scene.wire.asked] == [("POST", "binding")]
-        assert scene.wire.asked[0][2]["metadata"]["uid"] == "p"
+def test_a_binding_is_assumed_before_it_is_written() -> None:
+    async def steps(harness: Harness) -> None:
+        assert harness.executor.start(Bind(harness.pod, "n"))
+        assert (harness.pod.node, harness.wire.requested) == ("n", [])
+        await harness.executor.drain()
+        assert [(method, what) for method, what, _ in harness.wire.requested] == [("POST", "binding")]
+        assert harness.wire.requested[0][2]["metadata"]["uid"] == "p"
 
-    play(story)
-
-
-def test_a_refused_binding_is_a_problem_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effects_module, "_FIRST_PAUSE", 0.001)
-
-    async def story(scene: Scene) -> None:
-        scene.effects.start(Bind(scene.pod, "n"))
-        why = "the binding was refused: 422 Because: no"
-        assert await scene.until(4) == [("", ""), ("n", ""), ("", why), ("", "")]
-
-    play(story, refusal(422))
+    run(steps)
 
 
-def test_an_answer_that_was_lost_is_no_refusal() -> None:
-    async def story(scene: Scene) -> None:
-        scene.effects.start(Bind(scene.pod, "n"))
-        await scene.effects.drain()
-        assert (scene.pod.node, scene.pod.problem) == ("n", "")
+def test_a_rejected_binding_is_retried_after_a_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor_module, "_FIRST_BACKOFF", 0.001)
 
-    play(story, refusal(409, 'pod p is already assigned to node "n"'))
+    async def steps(harness: Harness) -> None:
+        harness.executor.start(Bind(harness.pod, "n"))
+        reason = "binding rejected: 422 Because: no"
+        assert await harness.until(4) == [("", ""), ("n", ""), ("", reason), ("", "")]
 
-
-def test_somebody_who_was_faster_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effects_module, "_FIRST_PAUSE", 0.001)
-
-    async def story(scene: Scene) -> None:
-        scene.effects.start(Bind(scene.pod, "n"))
-        assert await scene.until(3) == [("", ""), ("n", ""), ("", "")]
-
-    play(story, refusal(409, 'pod p is already assigned to node "elsewhere"'))
+    run(steps, error_response(422))
 
 
-def test_a_victim_is_marked_before_it_goes() -> None:
-    async def story(scene: Scene) -> None:
-        scene.effects.start(Evict(scene.pod, "ns/q", scene.pod, "mine: preempting"))
-        assert scene.pod.leaving
-        await scene.effects.drain()
-        (_, _, mark), (method, _, options) = scene.wire.asked
+def test_a_lost_response_is_not_a_rejection() -> None:
+    async def steps(harness: Harness) -> None:
+        harness.executor.start(Bind(harness.pod, "n"))
+        await harness.executor.drain()
+        assert (harness.pod.node, harness.pod.problem) == ("n", "")
+
+    run(steps, error_response(409, 'pod p is already assigned to node "n"'))
+
+
+def test_a_binding_conflict_waits_for_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor_module, "_FIRST_BACKOFF", 0.001)
+
+    async def steps(harness: Harness) -> None:
+        harness.executor.start(Bind(harness.pod, "n"))
+        assert await harness.until(3) == [("", ""), ("n", ""), ("", "")]
+
+    run(steps, error_response(409, 'pod p is already assigned to node "elsewhere"'))
+
+
+def test_a_victim_gets_its_condition_before_it_is_deleted() -> None:
+    async def steps(harness: Harness) -> None:
+        harness.executor.start(Evict(harness.pod, "ns/q", harness.pod, "mine: preempting"))
+        assert harness.pod.terminating
+        await harness.executor.drain()
+        (_, _, mark), (method, _, options) = harness.wire.requested
         condition = mark["status"]["conditions"][0]
         assert (condition["type"], condition["message"]) == ("DisruptionTarget", "mine: preempting")
         assert (method, options["preconditions"]) == ("DELETE", {"uid": "p"})
 
-    play(story)
+    run(steps)
 
 
-def test_that_a_gang_has_started_is_written_after_its_last_binding() -> None:
-    async def story(scene: Scene) -> None:
-        scene.wire.slow = {"two"}
-        scene.starts_a_gang()
-        assert scene.group.phase == "Running"  # believed at once
-        await scene.effects.drain()
-        assert scene.wire.done[:2] == ["one", "two"]
-        assert scene.wire.asked[-1][:2] == ("PATCH", "status")
+def test_the_started_phase_is_written_after_the_last_binding() -> None:
+    async def steps(harness: Harness) -> None:
+        harness.wire.slow = {"two"}
+        harness.starts_a_gang()
+        assert harness.group.phase == "Running"  # assumed at once
+        await harness.executor.drain()
+        assert harness.wire.done[:2] == ["one", "two"]
+        assert harness.wire.requested[-1][:2] == ("PATCH", "status")
 
-    play(story)
+    run(steps)
 
 
-def test_a_gang_that_could_be_bound_in_part_only_is_not_said_to_have_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effects_module, "_FIRST_PAUSE", 0.001)
+def test_a_partially_bound_gang_does_not_get_the_started_phase(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor_module, "_FIRST_BACKOFF", 0.001)
 
-    async def story(scene: Scene) -> None:
-        scene.starts_a_gang()
-        scene.effects.start(SetGroupPhase(scene.group, "Running", Counts(running=1)))  # a later word about it
-        await scene.effects.drain()
+    async def steps(harness: Harness) -> None:
+        harness.starts_a_gang()
+        harness.executor.start(SetGroupPhase(harness.group, "Running", Counts(running=1)))  # a later status
+        await harness.executor.drain()
         async with asyncio.timeout(10):
-            while scene.group.phase != "Inqueue":
-                scene.news.clear()
-                await scene.news.wait()
-        assert [what for _, what, _ in scene.wire.asked] == ["binding", "binding"]
+            while harness.group.phase != "Inqueue":
+                harness.news.clear()
+                await harness.news.wait()
+        assert [what for _, what, _ in harness.wire.requested] == ["binding", "binding"]
 
-    play(story, None, refusal(404))
-
-
-def test_writes_about_one_pod_keep_their_order() -> None:
-    async def story(scene: Scene) -> None:
-        for action in (Report(scene.pod, "full"), Nominate(scene.pod, "n"), Bind(scene.pod, "n")):
-            scene.effects.start(action)
-        await scene.effects.drain()
-        assert [what for _, what, _ in scene.wire.asked] == ["status", "status", "binding"]
-
-    play(story)
+    run(steps, None, error_response(404))
 
 
-def test_what_a_pod_says_already_is_not_said_again() -> None:
-    async def story(scene: Scene) -> None:
-        scene.saw("p", 6, "full")
-        assert not scene.effects.start(Report(scene.pod, "full"))
-        assert scene.effects.start(Report(scene.pod, "still full"))
-        assert not scene.effects.start(Report(scene.pod, "still full"))
-        await scene.effects.drain()
-        assert len(scene.wire.asked) == 1
+def test_writes_to_one_pod_keep_their_order() -> None:
+    async def steps(harness: Harness) -> None:
+        for action in (Report(harness.pod, "full"), Nominate(harness.pod, "n"), Bind(harness.pod, "n")):
+            harness.executor.start(action)
+        await harness.executor.drain()
+        assert [what for _, what, _ in harness.wire.requested] == ["status", "status", "binding"]
 
-    play(story)
+    run(steps)
 
 
-def test_a_command_that_meets_a_conflict_is_obeyed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queues_module, "_AFTER_TROUBLE", 0.001)
+def test_an_unchanged_reason_is_not_written_again() -> None:
+    async def steps(harness: Harness) -> None:
+        harness.saw("p", 6, "full")
+        assert not harness.executor.start(Report(harness.pod, "full"))
+        assert harness.executor.start(Report(harness.pod, "still full"))
+        assert not harness.executor.start(Report(harness.pod, "still full"))
+        await harness.executor.drain()
+        assert len(harness.wire.requested) == 1
+
+    run(steps)
+
+
+def test_a_command_that_meets_a_conflict_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue_controller_module, "_RETRY_DELAY", 0.001)
     command = {"metadata": {"name": "close"}, "action": "CloseQueue", "target": {"kind": "Queue", "name": "q"}}
 
-    async def story(scene: Scene) -> None:
-        scene.world.saw_queue(ADDED, msgspec.convert({"metadata": {"name": "q"}}, Custom))
-        keeper = QueueKeeper(scene.wire, scene.world)
-        keeper._saw(ADDED, msgspec.convert(command, Command))
-        keeping = asyncio.create_task(keeper.run())
+    async def steps(harness: Harness) -> None:
+        harness.cache.observe_queue(ADDED, msgspec.convert({"metadata": {"name": "q"}}, CustomResource))
+        controller = QueueController(harness.wire, harness.cache)
+        controller._observe(ADDED, msgspec.convert(command, Command))
+        keeping = asyncio.create_task(controller.run())
         async with asyncio.timeout(10):
-            while len(scene.wire.asked) < 3:
+            while len(harness.wire.requested) < 3:
                 await asyncio.sleep(0)
         keeping.cancel()
         closed = {"status": {"state": "Closed"}}
-        told = [(method, body) for method, _, body in scene.wire.asked]
-        assert told[:2] == [("PATCH", closed), ("PATCH", closed)]
-        assert told[2][0] == "DELETE"
+        requests = [(method, body) for method, _, body in harness.wire.requested]
+        assert requests[:2] == [("PATCH", closed), ("PATCH", closed)]
+        assert requests[2][0] == "DELETE"
 
-    play(story, refusal(409))
+    run(steps, error_response(409))

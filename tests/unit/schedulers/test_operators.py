@@ -1,27 +1,29 @@
-"""Choosing an operator and a command line, and which scenario of a document is then asked for."""
+"""Choosing an operator and a client, and which scenario of a walk-through then runs."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from muster import variants
-from muster.catalogue import Behaviour, Step
+from muster.arena.clients import ArenaClient, MusterClient, choose_client
 from muster.errors import NotSupported, UsageError
-from muster.subject.clients import Arena, choose_client
-from muster.subject.dialect import Dialect
-from muster.subject.operators import DEFAULT_OPERATOR, TRAINING_OPERATOR, choose_operator
-from muster.subject.subjects import Workplace
-from muster.subject.training_operator import TrainingOperator
-from muster.subject.volcano_dialect import VolcanoDialect
+from muster.operators import choose_operator
+from muster.operators.base import TRAINING_OPERATOR
+from muster.operators.training_operator import TrainingOperator
+from muster.run_options import DEFAULT_OPERATOR
+from muster.schedulers.base import ProcessContext
+from muster.schedulers.dialect import Dialect
+from muster.schedulers.volcano import VolcanoDialect
+from muster.suite.behaviours import Behaviour, Step
+from muster.suite.selection import inapplicable
 
 
-def workplace(directory: Path, **assets: Path) -> Workplace:
-    return Workplace(directory, directory / "admin.kubeconfig", directory / "scheduler.kubeconfig", assets)
+def context(directory: Path, **assets: Path) -> ProcessContext:
+    return ProcessContext(directory, directory / "admin.kubeconfig", directory / "scheduler.kubeconfig", assets)
 
 
 def behaviour(name: str, *tags: str, types: bool = False) -> Behaviour:
-    steps = (Step("When", "when", "a person types:", 1),) if types else ()
+    steps = (Step("When", "when", "the user runs:", 1),) if types else ()
     return Behaviour(name, "Feature", Path("x.feature"), 1, (name, "documents", *tags), steps)
 
 
@@ -34,54 +36,52 @@ ALL = (DOCUMENT, TYPED_ONLY, UNTYPED, WITH_ARENA, WITH_OPERATOR)
 
 
 def applies(operator: str = "reference", client: str = "muster") -> list[str]:
-    return [one.id for one in ALL if not variants.problem(one, ALL, operator, client)]
+    return [one.id for one in ALL if not inapplicable(one, ALL, operator, client)]
 
 
-def test_the_documents_are_asked_for_as_they_are_where_nothing_else_was_chosen() -> None:
+def test_walkthroughs_run_as_written_by_default() -> None:
     assert applies() == ["DOC-1", "DOC-2", "DOC-3"]
 
 
-def test_a_variant_stands_for_the_scenario_of_its_document() -> None:
+def test_a_variant_replaces_the_scenario_of_its_walkthrough() -> None:
     assert applies(operator="training-operator") == ["DOC-1", "DOC-2", "TRO-3"]
-    assert (
-        variants.problem(UNTYPED, ALL, "training-operator", "muster") == "with training-operator it goes as TRO-3 says"
-    )
+    assert inapplicable(UNTYPED, ALL, "training-operator", "muster") == "TRO-3 is its variant for training-operator"
 
 
-def test_another_command_line_is_not_held_against_answers_that_are_not_its_own() -> None:
+def test_another_client_is_not_tested_on_musters_own_output() -> None:
     assert applies(client="arena") == ["DOC-3", "ARN-1"]
     assert applies("training-operator", "arena") == ["ARN-1", "TRO-3"]
 
 
-def test_a_wrong_choice_is_one_sentence() -> None:
+def test_a_wrong_choice_is_reported_in_one_line() -> None:
     assert choose_operator(DEFAULT_OPERATOR).name == "reference"
-    assert choose_client("muster") is None
+    assert choose_client("muster") is MusterClient
     with pytest.raises(UsageError, match="unknown operator 'mine': choose from reference, training-operator"):
         choose_operator("mine")
-    with pytest.raises(UsageError, match="unknown client 'kubectl': choose from muster, arena"):
+    with pytest.raises(UsageError, match="unknown --client 'kubectl': choose from muster, arena"):
         choose_client("kubectl")
 
 
 @pytest.mark.parametrize(("dialect", "gang"), [(Dialect("default-scheduler"), ""), (VolcanoDialect(), "volcano")])
-def test_the_training_operator_makes_groups_for_volcano_only(dialect: Dialect, gang: str, tmp_path: Path) -> None:
-    flags = TrainingOperator(workplace(tmp_path), dialect).flags()
+def test_the_training_operator_creates_podgroups_for_volcano_only(dialect: Dialect, gang: str, tmp_path: Path) -> None:
+    flags = TrainingOperator(context(tmp_path), dialect)._flags()
     assert f"--gang-scheduler-name={gang}" in flags
     assert f"--kubeconfig={tmp_path}/admin.kubeconfig" in flags
 
 
-def test_nobody_waits_for_a_job_that_no_operator_looks_at(tmp_path: Path) -> None:
-    operator = TrainingOperator(workplace(tmp_path), Dialect("default-scheduler"))
-    operator.must_carry_out("PyTorchJob")
+def test_a_job_kind_that_the_operator_does_not_reconcile_is_not_supported(tmp_path: Path) -> None:
+    operator = TrainingOperator(context(tmp_path), Dialect("default-scheduler"))
+    operator.check_job_kind("PyTorchJob")
     for kind in ("mpi", "MPIJob"):
-        with pytest.raises(NotSupported, match=f"training-operator does not carry out {kind}"):
-            operator.must_carry_out(kind)
+        with pytest.raises(NotSupported, match=f"training-operator does not reconcile the walk-throughs' {kind}"):
+            operator.check_job_kind(kind)
 
 
 def test_the_training_operator_is_not_restarted_for_a_profile(tmp_path: Path) -> None:
     program = tmp_path / "training-operator"
     program.write_text(f"#!{sys.executable}\nimport signal\nsignal.pause()\n")
     program.chmod(0o755)
-    operator = TrainingOperator(workplace(tmp_path, **{"training-operator": program}), Dialect("default-scheduler"))
+    operator = TrainingOperator(context(tmp_path, **{"training-operator": program}), Dialect("default-scheduler"))
     operator.start()
     try:
         process = operator.process
@@ -95,32 +95,32 @@ def test_the_training_operator_is_not_restarted_for_a_profile(tmp_path: Path) ->
         operator.kill()
 
 
-def arena(directory: Path, script: str) -> Arena:
-    """With a stand-in that shows what Arena itself would find."""
+def arena(directory: Path, script: str) -> ArenaClient:
+    """An ArenaClient whose binary is a script."""
     program = directory / "program"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    files = dict.fromkeys(Arena.assets, directory / "file") | {"arena": program, "kubectl": program}
+    files = dict.fromkeys(ArenaClient.assets, directory / "file") | {"arena": program, "kubectl": program}
     (directory / "file").write_text("a file of the chart")
-    client = Arena(workplace(directory, **files))
+    client = ArenaClient(directory, directory / "admin", files)
     client.install()
     return client
 
 
-def test_arena_lives_in_a_home_of_its_own(tmp_path: Path) -> None:
+def test_arena_has_a_home_directory_of_its_own(tmp_path: Path) -> None:
     client = arena(
         tmp_path, 'find charts -type f | sort; echo "$HOME" "$KUBECONFIG" "$TMPDIR"; command -v arena-kubectl'
     )
-    lines = client.typed("muster top node").text.splitlines()
+    lines = client.run("muster top node").output.splitlines()
     assert lines[:2] == ["charts/pytorchjob/Chart.yaml", "charts/pytorchjob/templates/_helpers.tpl"]
-    assert lines[-2] == f"{client.home} {client.workplace.admin} {client.home}/tmp"
+    assert lines[-2] == f"{client.home} {client.kubeconfig} {client.home}/tmp"
     assert lines[-1] == f"{client.home}/bin/arena-kubectl"
 
 
-def test_arena_gets_the_same_words_and_answers_with_all_it_says(tmp_path: Path) -> None:
-    client = arena(tmp_path, 'for word; do echo "<$word>"; done; echo trouble >&2; exit 3')
-    answer = client.typed('muster submit pytorch --name=a \\\n --gpus=1 "python mnist.py"')
-    assert answer.text.splitlines() == [
+def test_arena_gets_the_same_arguments_and_returns_all_output(tmp_path: Path) -> None:
+    client = arena(tmp_path, 'for argument; do echo "<$argument>"; done; echo trouble >&2; exit 3')
+    result = client.run('muster submit pytorch --name=a \\\n --gpus=1 "python mnist.py"')
+    assert result.output.splitlines() == [
         "<submit>",
         "<pytorch>",
         "<--name=a>",
@@ -128,10 +128,10 @@ def test_arena_gets_the_same_words_and_answers_with_all_it_says(tmp_path: Path) 
         "<python mnist.py>",
         "trouble",
     ]
-    assert answer.code == 3
+    assert result.exit_code == 3
 
 
 @pytest.mark.parametrize("command", ["muster events medium", "muster submit mpi --name=a"])
 def test_what_arena_cannot_do_here_is_not_asked_of_it(command: str, tmp_path: Path) -> None:
     with pytest.raises(NotSupported, match="Arena"):
-        arena(tmp_path, "exit 0").typed(command)
+        arena(tmp_path, "exit 0").run(command)

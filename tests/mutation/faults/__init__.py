@@ -1,0 +1,37 @@
+"""Fault injection into the reference scheduler and operator: one fault at a time, to prove that scenarios can fail.
+
+    python -m tests.mutation.faults NAME --kubeconfig FILE …    run the component that has the fault
+
+Nothing in scheduler/ knows of it: a fault is a small patch, applied before the component starts.
+"""
+
+from tests.mutation.faults import (
+    gang_faults,
+    job_creation_faults,
+    job_end_faults,
+    message_faults,
+    node_faults,
+    nomination_faults,
+    preemption_faults,
+    queue_faults,
+    queue_order_faults,
+    victim_faults,
+)
+from tests.mutation.faults.registry import FAULTS, OPERATOR, Fault, Patch
+
+__all__ = [
+    "FAULTS",
+    "OPERATOR",
+    "Fault",
+    "Patch",
+    "gang_faults",
+    "job_creation_faults",
+    "job_end_faults",
+    "message_faults",
+    "node_faults",
+    "nomination_faults",
+    "preemption_faults",
+    "queue_faults",
+    "queue_order_faults",
+    "victim_faults",
+]

@@ -1,0 +1,208 @@
+"""Faults of an operator in what it creates for a job: pods, services, PodGroups, and validation errors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from scheduler.operator import job_kinds, job_spec, pod_group, reconcile, replica_manifests, replica_names
+from scheduler.operator.actions import Action, CreatePod, CreateService
+from scheduler.operator.api_objects import Job, Json
+from scheduler.operator.controller import Controller
+from scheduler.operator.job_cache import JobKey
+from scheduler.operator.job_kinds import JobKind
+from scheduler.operator.job_spec import JobSpec, ReplicaSpec, RunPolicy, SchedulingPolicy
+from scheduler.operator.pod_group import Dialect
+from scheduler.operator.replica_names import PREFIX
+from tests.mutation.faults.registry import Patch, operator_fault
+
+_CURRENT_PREFIX = f"{PREFIX}/"
+
+
+@operator_fault("JOB-01")
+def replica_names_are_abbreviated(patch: Patch) -> None:
+    """Replicas are named by the first letter of their role."""
+    original = replica_names.replica_name
+    patch.function(original, lambda job, _spec, role, index: f"{job.metadata.name}-{role[0].lower()}-{index}")
+
+
+@operator_fault("JOB-01")
+def operator_label_is_missing(patch: Patch) -> None:
+    """Replicas do not have the label operator-name."""
+    _without_labels(patch, lambda label: label == f"{PREFIX}/operator-name")
+
+
+@operator_fault("JOB-11")
+def legacy_labels_are_missing(patch: Patch) -> None:
+    """Replicas have no labels of earlier operators."""
+    _without_labels(patch, lambda label: not label.startswith(_CURRENT_PREFIX))
+
+
+@operator_fault("JOB-01")
+def worker_ranks_start_at_zero(patch: Patch) -> None:
+    """The first worker has the master's rank."""
+    _with_variable(patch, "RANK", lambda _replicas, index: str(index))
+
+
+@operator_fault("JOB-01")
+def world_size_counts_one_role(patch: Patch) -> None:
+    """WORLD_SIZE is the number of replicas of the role, not of the job."""
+    _with_variable(patch, "WORLD_SIZE", lambda replicas, _index: str(replicas.count))
+
+
+@operator_fault("JOB-01")
+def master_address_is_localhost(patch: Patch) -> None:
+    """MASTER_ADDR of every replica is localhost."""
+    _with_variable(patch, "MASTER_ADDR", lambda _replicas, _index: "localhost")
+
+
+@operator_fault("JOB-01")
+def no_services(patch: Patch) -> None:
+    """Replicas have no headless services."""
+    original = reconcile.create_missing
+
+    def without_services(*arguments: Any) -> list[Action]:
+        return [action for action in original(*arguments) if not isinstance(action, CreateService)]
+
+    patch.attribute(reconcile, "create_missing", without_services)
+
+
+@operator_fault("JOB-06")
+def scheduling_policy_is_ignored(patch: Patch) -> None:
+    """schedulingPolicy is not read: no PodGroup is created."""
+    patch.function(pod_group.dialect_of, lambda _spec, _profile: None)
+
+
+@operator_fault("JOB-06")
+def every_job_has_a_pod_group(patch: Patch) -> None:
+    """A job without a schedulingPolicy gets a PodGroup as well."""
+    read = job_spec.read_run_policy
+
+    def always_a_gang(spec: Json, *, default_clean_pod_policy: str) -> RunPolicy:
+        run_policy = read(spec, default_clean_pod_policy=default_clean_pod_policy)
+        return replace(run_policy, scheduling=run_policy.scheduling or SchedulingPolicy())
+
+    patch.function(read, always_a_gang)
+
+
+@operator_fault("JOB-06", "JOB-12")
+def min_available_is_ignored(patch: Patch) -> None:
+    """minMember is the number of replicas, and a larger minAvailable is no error."""
+    patch.function(pod_group.min_member, lambda _job, spec: spec.total)
+
+
+@operator_fault("JOB-06")
+def pod_group_queue_is_default(patch: Patch) -> None:
+    """The PodGroup is in the queue default, not in the job's."""
+    _with_group_field(patch, "queue", "default")
+
+
+@operator_fault("JOB-06")
+def pod_group_has_no_priority(patch: Patch) -> None:
+    """The PodGroup does not have the job's priorityClassName."""
+    _with_group_field(patch, "priorityClassName", "")
+
+
+@operator_fault("JOB-06")
+def pod_group_has_no_min_resources(patch: Patch) -> None:
+    """The PodGroup has empty minResources."""
+    _with_group_field(patch, "minResources", {})
+
+
+@operator_fault("JOB-07")
+def launcher_does_not_wait(patch: Patch) -> None:
+    """The launcher of an MPIJob is created before its workers are ready."""
+    patch.attribute(JobKind, "may_create", lambda _kind, _role, _roles: True)
+
+
+@operator_fault("JOB-07")
+def launcher_requests_gpus(patch: Patch) -> None:
+    """The launcher of an MPIJob requests the resources of a worker."""
+    patch.function(job_kinds.launcher_template, lambda template: template)
+
+
+@operator_fault("JOB-08")
+def orphans_are_not_deleted(patch: Patch) -> None:
+    """Owner references have an API version that is not served, and the operator does not delete orphans."""
+    owner_reference = replica_names.owner_reference
+
+    async def do_nothing(_controller: Controller, _key: JobKey) -> None:
+        return
+
+    patch.function(owner_reference, lambda job: {**owner_reference(job), "apiVersion": "kubeflow.org/v1beta1"})
+    patch.attribute(Controller, "_delete_orphans", do_nothing)
+
+
+@operator_fault("JOB-08")
+def deletion_deletes_pods_of_other_jobs(patch: Patch) -> None:
+    """When a job is deleted, the pods of all jobs in its namespace are."""
+    original = Controller._delete_orphans
+
+    async def delete_all(controller: Controller, key: JobKey) -> None:
+        await original(controller, key)
+        others = [other for other in controller.cache.jobs if other.namespace == key.namespace]
+        for pod in [pod for other in others for pod in controller.cache.pods(other)]:
+            await controller.executor.delete_orphan("Pod", pod.metadata)
+
+    patch.attribute(Controller, "_delete_orphans", delete_all)
+
+
+@operator_fault("JOB-09", "JOB-12")
+def invalid_jobs_are_ignored(patch: Patch) -> None:
+    """An invalid job gets no status."""
+    patch.function(reconcile.fail_validation, lambda _job, _error, _now: [])
+
+
+@operator_fault("JOB-09", "JOB-12")
+def validation_error_names_no_field(patch: Patch) -> None:
+    """The condition of an invalid job does not name the invalid field."""
+    fail_validation = reconcile.fail_validation
+    patch.function(fail_validation, lambda job, _error, now: fail_validation(job, "the spec is invalid", now))
+
+
+@operator_fault("JOB-09", "JOB-12")
+def pods_of_invalid_jobs_are_created(patch: Patch) -> None:
+    """The master of a job is created although its worker is invalid."""
+    fail_validation = reconcile.fail_validation
+
+    def create_master(job: Job, error: str, now: float) -> list[Action]:
+        template = job.spec["pytorchReplicaSpecs"]["Master"]["template"]
+        metadata = {
+            "name": f"{job.metadata.name}-master-0",
+            "namespace": job.metadata.namespace,
+            "labels": replica_names.selector(job, "Master"),
+            "ownerReferences": [replica_names.owner_reference(job)],
+        }
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+        return [*fail_validation(job, error, now), CreatePod(pod)]
+
+    patch.function(fail_validation, create_master)
+
+
+def _without_labels(patch: Patch, unwanted: Any) -> None:
+    original = replica_names.replica_labels
+
+    def fewer(job: Job, role: str, index: int, *, chief: bool) -> dict[str, str]:
+        labels = original(job, role, index, chief=chief)
+        return {label: value for label, value in labels.items() if not unwanted(label)}
+
+    patch.function(original, fewer)
+
+
+def _with_variable(patch: Patch, variable: str, value: Any) -> None:
+    original = replica_manifests.rendezvous_variables
+
+    def changed(job: Job, spec: JobSpec, replicas: ReplicaSpec, index: int) -> dict[str, str]:
+        return {**original(job, spec, replicas, index), variable: value(replicas, index)}
+
+    patch.function(original, changed)
+
+
+def _with_group_field(patch: Patch, field: str, value: object) -> None:
+    original = pod_group.group_manifest
+
+    def changed(dialect: Dialect, job: Job, spec: JobSpec) -> Json:
+        manifest = original(dialect, job, spec)
+        return {**manifest, "spec": {**manifest["spec"], field: value}}
+
+    patch.function(original, changed)

@@ -1,0 +1,187 @@
+"""Faults of an operator in the lifecycle of a job: status, restarts, cleanup, and what it remembers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from scheduler.operator import job_cleanup, lost_replicas, reconcile, replicas, status
+from scheduler.operator.actions import Action, DeleteJob, DeletePod, DeletePodGroup, DeleteService, SetStatus
+from scheduler.operator.api_objects import Job, Json, Pod
+from scheduler.operator.job_kinds import PyTorchJob
+from scheduler.operator.job_spec import EXIT_CODE, JobSpec, ReplicaSpec
+from scheduler.operator.lost_replicas import Profile
+from scheduler.operator.replicas import RoleReplicas
+from tests.mutation.faults.registry import Patch, operator_fault
+
+_replaces = Profile.replaces
+
+
+@operator_fault("JOB-02")
+def created_job_is_running(patch: Patch) -> None:
+    """A job is Running as soon as it is created."""
+    patch.attribute(PyTorchJob, "is_running", lambda _kind, _roles: True)
+
+
+@operator_fault("JOB-02")
+def replicas_are_not_counted(patch: Patch) -> None:
+    """The counts of replicas in the status stay 0."""
+    original = status.with_replica_counts
+
+    def without_pods(job: Job, spec: JobSpec, current: Json, roles: Mapping[str, RoleReplicas]) -> Json:
+        return original(job, spec, current, {name: replace(role, pods={}) for name, role in roles.items()})
+
+    patch.function(original, without_pods)
+
+
+@operator_fault("JOB-02")
+def no_completion_time(patch: Patch) -> None:
+    """The status of a finished job has no completionTime."""
+    original = status.with_completion_time
+
+    def without_time(current: Json, spec: JobSpec | None, launcher_status: str, now: float) -> Json:
+        new = original(current, spec, launcher_status, now)
+        return {key: value for key, value in new.items() if key != status.COMPLETION_TIME}
+
+    patch.function(original, without_time)
+
+
+@operator_fault("JOB-03", "JOB-07")
+def all_lost_replicas_are_replaced(patch: Patch) -> None:
+    """Every lost replica is created again, whatever its restartPolicy."""
+    patch.attribute(Profile, "replaces", lambda *_: True)
+
+
+@operator_fault("JOB-03")
+def no_lost_replica_is_replaced(patch: Patch) -> None:
+    """A job that loses a replica fails, whatever the restartPolicy."""
+    patch.attribute(Profile, "replaces", lambda *_: False)
+
+
+@operator_fault("JOB-03")
+def exit_codes_are_ignored(patch: Patch) -> None:
+    """With restartPolicy ExitCode a replica is replaced after any exit code."""
+
+    def any_exit_code(profile: Profile, policy: str, exit_code: int | None) -> bool:
+        return policy == EXIT_CODE or _replaces(profile, policy, exit_code)
+
+    patch.attribute(Profile, "replaces", any_exit_code)
+
+
+@operator_fault("JOB-03")
+def preempted_replicas_are_not_replaced(patch: Patch) -> None:
+    """A replica that was evicted or deleted is not created again, whatever its restartPolicy."""
+
+    def only_crashed(profile: Profile, policy: str, exit_code: int | None) -> bool:
+        return exit_code is not None and _replaces(profile, policy, exit_code)
+
+    patch.attribute(Profile, "replaces", only_crashed)
+
+
+@operator_fault("JOB-03")
+def backoff_limit_is_ignored(patch: Patch) -> None:
+    """A replica is created again however often it has crashed."""
+    patch.function(lost_replicas.count_crashes, lambda _lost: 0)
+
+
+@operator_fault("JOB-03")
+def one_restart_restarts_all(patch: Patch) -> None:
+    """When one replica is replaced, all are."""
+
+    def delete_all(actions: list[Action], job: Job, pods: list[Pod]) -> list[Action]:
+        written = [action.status for action in actions if isinstance(action, SetStatus)]
+        restarting = any(status.is_true(new, status.RESTARTING) for new in written)
+        return actions + [DeletePod(pod) for pod in pods if restarting and not pod.terminating]
+
+    _with_actions(patch, delete_all)
+
+
+@operator_fault("JOB-03")
+def restarts_are_not_reported(patch: Patch) -> None:
+    """A replica is replaced, and the job has no condition Restarting."""
+    patch.function(reconcile.mark_restarting, lambda _job, current, _lost, _now: current)
+
+
+@operator_fault("JOB-04")
+def finished_pods_are_kept(patch: Patch) -> None:
+    """All pods of a finished job are kept."""
+    patch.function(job_cleanup.is_kept, lambda _pod, _policy, *, keep_launcher: True)
+
+
+@operator_fault("JOB-04")
+def finished_pods_are_deleted(patch: Patch) -> None:
+    """All pods of a finished job are deleted."""
+    patch.function(job_cleanup.is_kept, lambda _pod, _policy, *, keep_launcher: False)
+
+
+@operator_fault("JOB-04")
+def services_are_not_deleted(patch: Patch) -> None:
+    """The services of a finished job are not deleted with its pods."""
+    _with_actions(patch, lambda actions, *_: [one for one in actions if not isinstance(one, DeleteService)])
+
+
+@operator_fault("JOB-06")
+def pod_groups_are_not_deleted(patch: Patch) -> None:
+    """The PodGroup of a finished job is not deleted."""
+    _with_actions(patch, lambda actions, *_: [one for one in actions if not isinstance(one, DeletePodGroup)])
+
+
+@operator_fault("JOB-05")
+def ttl_is_ignored(patch: Patch) -> None:
+    """ttlSecondsAfterFinished is not read."""
+    patch.function(job_cleanup.delete_expired, lambda _job, _run_policy, _now: [])
+
+
+@operator_fault("JOB-05")
+def ttl_is_zero(patch: Patch) -> None:
+    """A job is deleted as soon as it has finished."""
+    patch.function(job_cleanup.delete_expired, lambda job, _run_policy, _now: [DeleteJob(job)])
+
+
+@operator_fault("JOB-05")
+def deadline_is_ignored(patch: Patch) -> None:
+    """activeDeadlineSeconds is not read."""
+    patch.function(reconcile.deadline_of, lambda _spec, _status: None)
+
+
+@operator_fault("JOB-05")
+def suspend_is_ignored(patch: Patch) -> None:
+    """suspend is not read."""
+    validate = reconcile.validate
+
+    def without_suspend(job: Job) -> JobSpec:
+        spec = validate(job)
+        return replace(spec, run_policy=replace(spec.run_policy, suspend=False))
+
+    patch.function(validate, without_suspend)
+
+
+@operator_fault("JOB-13")
+def vanished_replicas_are_not_lost(patch: Patch) -> None:
+    """A replica that was deleted while the operator was down is taken for one that was never created."""
+    patch.attribute(RoleReplicas, "vanished", property(lambda _role: 0))
+
+
+@operator_fault("JOB-10")
+def restart_replaces_all_pods(patch: Patch) -> None:
+    """Pods that are older than the operator's process are deleted and created again."""
+    observe_role, started = replicas.observe_role, int(time.time())
+
+    def without_older(spec: ReplicaSpec, pods: Iterable[Pod], current: Json) -> RoleReplicas:
+        role = observe_role(spec, pods, current)
+        created = {pod.metadata.uid: status.parse_time(pod.metadata.creation_timestamp) for pod in role.pods.values()}
+        older = [pod for pod in role.pods.values() if (created[pod.metadata.uid] or 0) < started]
+        return replace(role, surplus=(*role.surplus, *older))
+
+    patch.function(observe_role, without_older)
+
+
+def _with_actions(patch: Patch, change: Callable[[list[Action], Job, Any], list[Action]]) -> None:
+    original = reconcile.reconcile
+
+    def changed(job: Job, pods: Any, *more: Any) -> list[Action]:
+        return change(original(job, pods, *more), job, pods)
+
+    patch.function(original, changed)

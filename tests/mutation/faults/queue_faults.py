@@ -1,0 +1,88 @@
+"""Queue faults: capability, usage, strict FIFO and admission."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scheduler.core import admission
+from scheduler.core.cluster_state import ClusterState
+from scheduler.core.policy import Policy
+from scheduler.core.scheduling_types import CPU, MEMORY, Pod
+from scheduler.core.snapshot import QueueUsage
+from scheduler.runtime.assumed_pods import AssumedPods
+from tests.mutation.faults.registry import Patch, fault
+
+
+@fault("DOC-3", "QUE-01", "QUE-02", "QUE-08", "QUE-18")
+def capability_is_ignored(patch: Patch) -> None:
+    """The capability of a queue is ignored."""
+    patch.attribute(QueueUsage, "exceeded", lambda *_, **__: None)
+
+
+@fault("QUE-08")
+def unlisted_resources_are_limited_to_zero(patch: Patch) -> None:
+    """A capability without CPU and memory limits both to zero."""
+    capability = QueueUsage.capability
+
+    def with_zeros(queue_usage: QueueUsage, queue: str) -> Mapping[str, int]:
+        limits = capability(queue_usage, queue)
+        return {CPU: 0, MEMORY: 0, **limits} if limits else limits
+
+    patch.attribute(QueueUsage, "capability", with_zeros)
+
+
+@fault("DOC-3", "QUE-04", "QUE-09")
+def every_queue_is_strict_fifo(patch: Patch) -> None:
+    """Every queue is strict FIFO."""
+
+    def for_every_queue(queue: str, cluster: ClusterState, _: Policy) -> bool:
+        return queue in cluster.queues
+
+    patch.function(admission.is_strict, for_every_queue)
+
+
+@fault("QUE-05")
+def no_queue_is_strict_fifo(patch: Patch) -> None:
+    """Strict FIFO is ignored."""
+    patch.function(admission.is_strict, lambda *_: False)
+
+
+@fault("QUE-11")
+def closed_queues_accept_work(patch: Patch) -> None:
+    """Closed and missing queues accept work."""
+    patch.function(admission.rejection, lambda *_: "")
+
+
+@fault("QUE-12")
+def finished_gangs_keep_their_quota(patch: Patch) -> None:
+    """The quota of a finished gang stays in use as long as its PodGroup exists."""
+    lost, count, ended = AssumedPods.remove, QueueUsage._count, list[Pod]()
+
+    def remember(assumed_pods: AssumedPods, uid: str) -> None:
+        pod = assumed_pods._cluster.pods.get(uid)
+        if pod is not None and pod.node and pod.group is not None:
+            ended.append(pod)
+        lost(assumed_pods, uid)
+
+    def count_the_ended(queue_usage: QueueUsage) -> None:
+        count(queue_usage)
+        for pod in ended:
+            if pod.group in queue_usage._cluster.groups:
+                queue_usage.add(pod, now=True)
+
+    patch.attribute(AssumedPods, "remove", remember)
+    patch.attribute(QueueUsage, "_count", count_the_ended)
+
+
+@fault("QUE-18")
+def gated_pods_use_quota(patch: Patch) -> None:
+    """Gated pods use quota."""
+    count = QueueUsage._count
+
+    def count_the_gated(queue_usage: QueueUsage) -> None:
+        count(queue_usage)
+        for pod in queue_usage._cluster.pods.values():
+            if pod.gated:
+                queue_usage.add(pod, now=True)
+
+    patch.attribute(QueueUsage, "_count", count_the_gated)
