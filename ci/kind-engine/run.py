@@ -1,8 +1,8 @@
 """A Docker engine for one command, on a machine that has none: `python ci/kind-engine/run.py COMMAND …`.
 
-Everything happens in namespaces of its own. The network has no way out of the machine, so no packet of a container can
-leave it; bridges, firewall rules, mounts and processes are gone with the namespaces, however the command ended. The
-command itself has no other network either. Where an engine answers already, the command is simply run with that.
+Everything happens in namespaces of its own. The network is not connected to any other, so no packet of a container can
+leave the machine; bridges, firewall rules, mounts and processes are gone with the namespaces, however the command
+ended. The command itself has no other network either. If an engine answers already, the command is run with that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import packages
 
 from muster.assets import cache
 from muster.errors import EXIT_USAGE, HarnessError, MusterError
-from muster.processes import Janitor, Process
+from muster.processes import Process, Reaper
 
 _INSIDE = "--inside"
 _NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
@@ -45,28 +45,28 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def outside(command: Sequence[str]) -> int:
-    """Make the namespaces, wait, and put the machine back as it was."""
+    """Create the namespaces, wait, and restore the machine's settings."""
     if os.geteuid() != 0:
         raise HarnessError("No Docker engine answers, and starting one needs root: start Docker, or run this as root.")
-    environment = packages.engine_environment(_say)
+    environment = packages.engine_environment(_print_line)
     before, absent = machine.settings(), machine.absent_mount_points()
     base = cache.directory() / "tmp"
     base.mkdir(parents=True, exist_ok=True)
     directory = Path(tempfile.mkdtemp(prefix="engine-", dir=base))
-    Janitor.current().remember_directory(directory)
+    Reaper.current().remember_directory(directory)
     again = [sys.executable, __file__, _INSIDE, str(directory), *command]
     try:
-        return _supervised([*_NAMESPACES, *_reaper(environment), *again], Janitor.current().tagged(environment))
+        return _supervised([*_NAMESPACES, *_reaper(environment), *again], Reaper.current().tagged(environment))
     finally:
         for setting in machine.restore(before):
-            _say(f"put back: {setting}")
+            _print_line(f"put back: {setting}")
         machine.remove_cgroups(directory.name)
         machine.remove_mount_points(absent)
-        Janitor.current().remove_directory(directory)
+        Reaper.current().remove_directory(directory)
 
 
 def _supervised(argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """ctrl-C reaches the command by itself and is left to it; SIGTERM ends the namespaces with all that is in them."""
+    """ctrl-C reaches the command itself; SIGTERM ends the namespaces with all their processes."""
     child = subprocess.Popen(argv, env=environment)
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: child.kill())
@@ -82,7 +82,7 @@ def _reaper(environment: Mapping[str, str]) -> list[str]:
 def inside(directory: Path, command: Sequence[str]) -> int:
     """Start the engine, run the command with it, stop the engine."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    # Sockets and state of dockerd, containerd and runc: at their usual places, and on nobody's disk.
+    # Sockets and state of dockerd, containerd and runc: at their usual places, and not on a disk.
     subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"], check=True)
     engine = _start(directory)
     signal.signal(signal.SIGINT, lambda *_: None)
@@ -96,7 +96,7 @@ def inside(directory: Path, command: Sequence[str]) -> int:
 
 
 def _start(directory: Path) -> Process:
-    """dockerd, once it says that it is ready, as it would say to systemd."""
+    """Start dockerd and wait until it notifies that it is ready, as to systemd."""
     argv = [
         "dockerd",
         f"--host={_SOCKET}",
@@ -106,7 +106,7 @@ def _start(directory: Path) -> Process:
         f"--cgroup-parent=/{directory.name}",
         "--exec-opt=native.cgroupdriver=cgroupfs",
         "--default-cgroupns-mode=private",
-        "--dns=127.0.0.1",  # nobody is there to be asked
+        "--dns=127.0.0.1",  # there is no name server
         "--log-level=warn",
     ]
     if not _may_have_sys_resource():
@@ -139,7 +139,7 @@ def _answers() -> bool:
     return subprocess.run(asked, capture_output=True, check=False, timeout=_START_SECONDS).returncode == 0
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
@@ -148,5 +148,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except MusterError as error:
-        _say(str(error))
+        _print_line(str(error))
         sys.exit(error.exit_code)

@@ -23,7 +23,7 @@ _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(frozen=True, kw_only=True)
 class Image:
-    """What goes into one image, under which names it is known, and how it is run."""
+    """The files of one image, its references, and its configuration."""
 
     references: Sequence[str]
     files: Mapping[str, Path]  # place in the image -> file, link or directory of this machine
@@ -31,7 +31,7 @@ class Image:
 
 
 def write(images: Sequence[Image], into: Path) -> None:
-    """All of them into one archive. Layers lie beside it meanwhile: twice the room is needed."""
+    """Write all images into one archive. Layers are temporary files beside it: twice the space is needed."""
     entries = []
     with tarfile.open(into, "w", format=tarfile.GNU_FORMAT) as archive:
         for image in images:

@@ -20,8 +20,8 @@ import debian
 import node
 
 from muster import assets
-from muster.assets import cache, locks
-from muster.assets.catalogue import Component, component_of
+from muster.assets import cache
+from muster.assets.components import Component, component_of
 from muster.errors import HarnessError, MusterError
 
 _NAME = "muster/kind-node"
@@ -33,8 +33,8 @@ _SETTINGS = {
 }
 
 
-def node_image(say: Callable[[str], None]) -> Path:
-    """The archive, from the cache or made now."""
+def node_image(print_line: Callable[[str], None]) -> Path:
+    """The archive, from the cache or newly made."""
     programs = [*(name for names in node.NODE_PROGRAMS.values() for name in names), *node.POD_PROGRAMS]
     kind, kubernetes = component_of("kind"), component_of("kube-apiserver")
     components = {component.name: component for component in map(component_of, ("kind", *programs))}
@@ -43,13 +43,16 @@ def node_image(say: Callable[[str], None]) -> Path:
         return kept
     _check_root()
     start = time.monotonic()
-    files = assets.ensure([*programs, *kind.files], say=say)
-    with locks.alone("kind-image", "the kind node image", say), cache.workplace("kind-image") as work:
-        if kept.is_file():  # somebody was quicker while we waited
+    files = assets.ensure([*programs, *kind.files], print_line=print_line)
+    with (
+        cache.install_lock("kind-image", "the kind node image", print_line),
+        cache.scratch_directory("kind-image") as work,
+    ):
+        if kept.is_file():  # another process made it while this one waited
             return kept
         root = work / "root"
-        debian.unpack_root(root, work, say)
-        say(f"kind node v{kubernetes.version}: putting it together")
+        debian.unpack_root(root, work, print_line)
+        print_line(f"kind node v{kubernetes.version}: putting it together")
         node.furnish(root, kind, files, kubernetes.version)
         node.preload(root, files, kubernetes.version, work)
         reference = f"{_NAME}:{kept.stem.removeprefix('node-')}"
@@ -59,7 +62,7 @@ def node_image(say: Callable[[str], None]) -> Path:
             for outdated in kept.parent.glob("node-*.tar"):
                 outdated.unlink()
             (work / kept.name).replace(kept)
-    say(f"{reference}: made in {time.monotonic() - start:.0f} s, {kept.stat().st_size >> 20} MB")
+    print_line(f"{reference}: made in {time.monotonic() - start:.0f} s, {kept.stat().st_size >> 20} MB")
     return kept
 
 
@@ -80,14 +83,14 @@ def _check_root() -> None:
         )
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
 if __name__ == "__main__":
     try:
-        print(node_image(_say))
+        print(node_image(_print_line))
     except MusterError as error:
-        _say(str(error))
+        _print_line(str(error))
         sys.exit(error.exit_code)

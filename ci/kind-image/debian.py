@@ -29,12 +29,12 @@ _UNREAD = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info
 _LAST_LINES = 5
 
 
-def unpack_root(into: Path, work: Path, say: Callable[[str], None]) -> None:
+def unpack_root(into: Path, work: Path, print_line: Callable[[str], None]) -> None:
     """The root file system at `into`, from the cache or from Debian's mirror."""
     recipe = f"{_RELEASE} {_MIRROR} {_PACKAGES} {_UNREAD} {platform.machine()}"
     kept = cache.directory() / "kind" / f"debian-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}.tar"
     if not kept.is_file():
-        say(f"Debian {_RELEASE}: fetching and unpacking about 150 packages (some minutes)")
+        print_line(f"Debian {_RELEASE}: fetching and unpacking about 150 packages (some minutes)")
         fresh = work / "fresh"
         _bootstrap(fresh, work)
         for place in _UNREAD:
@@ -49,10 +49,10 @@ def unpack_root(into: Path, work: Path, say: Callable[[str], None]) -> None:
 
 
 def perform(name: str, argv: Sequence[str | Path], work: Path, env: Mapping[str, str] | None = None) -> None:
-    """Run a program to its end; what it says is kept, and shown when it fails. It never outlives us."""
+    """Run a program to its end; its output is logged, and shown when it fails."""
     process = Process(name, argv, directory=work, log=work / f"{name}.log", env=env)
     if process.run_to_end():
-        raise HarnessError(f"{name} {process.how_it_ended()}; its last words:\n{process.log_tail(_LAST_LINES)}")
+        raise HarnessError(f"{name} {process.how_it_ended()}; its last lines:\n{process.log_tail(_LAST_LINES)}")
 
 
 def _bootstrap(into: Path, work: Path) -> None:
@@ -63,7 +63,7 @@ def _bootstrap(into: Path, work: Path) -> None:
 
 
 def _debootstrap(work: Path) -> tuple[str | Path, Mapping[str, str]]:
-    """The installed one, or else its package unpacked beside us: a few scripts that need no installation."""
+    """The installed debootstrap, or else its unpacked package: a few scripts that need no installation."""
     if installed := shutil.which("debootstrap"):
         return installed, os.environ
     if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):

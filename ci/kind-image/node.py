@@ -16,7 +16,7 @@ from pathlib import Path
 import archive
 from archive import Image
 
-from muster.assets.catalogue import Component
+from muster.assets.components import Component
 
 OUR_FILES = Path(__file__).parent / "files"
 NODE_PROGRAMS = {
@@ -25,7 +25,7 @@ NODE_PROGRAMS = {
 }
 POD_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "etcd", "coredns")
 _KINDS_FILES = "images/base/files/"  # in kind's module: below it lies the shape of a node
-_WANTED = ("kubelet", "containerd", "undo-mount-hacks", "pod-fence", "load-images")
+_WANTED = ("kubelet", "containerd", "undo-mount-hacks", "pod-firewall", "load-images")
 # As kind's Dockerfile has it: units that would touch the machine outside the container, or fail in it.
 _UNWANTED = (
     "lib/systemd/system/sysinit.target.wants/systemd-tmpfiles-setup.service",
@@ -58,7 +58,7 @@ def furnish(root: Path, kind: Component, files: Mapping[str, Path], version: str
 
 
 def preload(root: Path, files: Mapping[str, Path], version: str, work: Path) -> None:
-    """Put the images that kubeadm and containerd will ask for into the node."""
+    """Put the images that kubeadm and containerd need into the node."""
     asked = subprocess.run(
         [files["kubeadm"], "config", "images", "list", f"--kubernetes-version=v{version}"],
         env={"HOME": str(work), "PATH": ""},
@@ -86,7 +86,7 @@ def _image(program: str, references: list[str], root: Path, files: Mapping[str, 
 
 
 def _firewall(root: Path) -> dict[str, Path]:
-    """iptables and nft with every library that they load, by the paths that the loader looks at."""
+    """iptables and nft with every library that they load, by the paths of the loader."""
     rules, nft = Path("usr/sbin/xtables-nft-multi"), Path("usr/sbin/nft")
     modules = [path.relative_to(root) for path in root.glob("usr/lib/*/xtables/*.so")]
     found = subprocess.run(

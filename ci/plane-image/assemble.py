@@ -1,4 +1,4 @@
-"""The embedded plane as one image: static binaries and nothing else, written as an archive that `docker load` reads.
+"""The embedded control plane as one image: static binaries only, written as an archive for `docker load`.
 
 No registry, no base image, no engine. The same binaries give the same archive, byte for byte.
 """
@@ -16,17 +16,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "kind-image"))
 from archive import Image, write
 
 from muster import assets
-from muster.cluster import container_image
+from muster.cluster import container
 from muster.errors import HarnessError, MusterError
 
 _INTERPRETER = 3  # the kind of program header that asks for a dynamic linker, which an empty image does not have
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Write the image of the embedded plane as an archive.")
+    parser = argparse.ArgumentParser(description="Write the image of the embedded control plane as an archive.")
     parser.add_argument("archive", type=Path, nargs="?", help="where to (dist/<name of the image>.tar)")
     asked = parser.parse_args().archive
-    reference = container_image.reference()
+    reference = container.built_image()
     target = asked or Path("dist") / f"{reference.replace(':', '-')}.tar"
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def assemble(reference: str, target: Path) -> None:
-    programs = assets.ensure(container_image.PROGRAMS, say=lambda line: print(line, file=sys.stderr, flush=True))
+    programs = assets.ensure(container.PROGRAMS, print_line=lambda line: print(line, file=sys.stderr, flush=True))
     for name, path in programs.items():
         if is_dynamic(path):
             raise HarnessError(
@@ -49,8 +49,8 @@ def assemble(reference: str, target: Path) -> None:
         temporary = Path(scratch) / "tmp"
         temporary.mkdir()
         temporary.chmod(0o1777)
-        files = {"tmp": temporary, **{f"{container_image.PLACE}/{name}": path for name, path in programs.items()}}
-        settings = {"Entrypoint": [f"{container_image.PLACE}/{container_image.INIT}"]}
+        files = {"tmp": temporary, **{f"{container.PROGRAM_DIRECTORY}/{name}": path for name, path in programs.items()}}
+        settings = {"Entrypoint": [f"{container.PROGRAM_DIRECTORY}/{container.INIT}"]}
         draft = target.with_name(f".{target.name}")
         write([Image(references=[reference], files=files, settings=settings)], draft)
         draft.replace(target)
