@@ -1,8 +1,8 @@
-"""The pictures of the five documents, from a real run: keeps their data beside them, and draws it.
+"""Draw the timelines of the five walk-throughs from a real run, and keep their data beside them.
 
 muster run -m documents
 python docs/timelines/draw.py results/latest    # data and pictures
-python docs/timelines/draw.py                   # the pictures anew, after a change of how they are drawn
+python docs/timelines/draw.py                   # the pictures again, after a change of the drawing code
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import sys
 from pathlib import Path
 
 from muster.report.results import TIMELINE_DIRECTORY
-from muster.report.timeline import from_json
-from muster.report.timeline_svg import draw
+from muster.report.timeline.svg import draw
+from muster.report.timeline.timeline import from_json
 
 HERE = Path(__file__).resolve().parent
 
 
 def keep(results: Path) -> None:
-    """What the run has seen of each document; one that did not run to its end is not kept."""
+    """Copy the timeline of each walk-through; one that did not pass is refused."""
     for number in range(1, 6):
         content = (results / TIMELINE_DIRECTORY / f"DOC-{number}.json").read_bytes()
-        if any(sentence.status != "passed" for sentence in from_json(content).sentences):
-            raise SystemExit(f"DOC-{number} did not pass in {results}: nothing is drawn of it")
+        if any(step.status != "passed" for step in from_json(content).steps):
+            raise SystemExit(f"DOC-{number} did not pass in {results}: it is not drawn")
         (HERE / f"doc-{number}.json").write_bytes(content)
 
 
