@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from scheduler.client import DELETED, Client, Reflector
+from scheduler.client import DELETED, MODIFIED, Client, Reflector
 from scheduler.core.cluster_state import ClusterState
 from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, CustomResource, PriorityClass
 from scheduler.runtime.assumed_pods import AssumedPods
@@ -27,6 +28,7 @@ class Cache:
         self.podgroups = PodGroupCache(self.cluster, changed)
         self.api_pods: dict[str, ApiPod] = {}  # by uid, as last observed
         self.queues: dict[str, CustomResource] = {}
+        self._assumed_closed: set[str] = set()
         self.on_pod_deleted: Callable[[str], None] = lambda _uid: None
         self._changed = changed
 
@@ -86,13 +88,42 @@ class Cache:
         if change == DELETED:
             self.queues.pop(name, None)
             self.cluster.remove_queue(name)
-        else:
+            self._changed()
+        elif not _is_older(found, self.queues.get(name)):
             self.queues[name] = found
-            queue = convert_queue(found)
-            if self.cluster.queues.get(name) == queue:
-                return
+            self._update_queue(name)
+
+    def confirm_queue(self, written: CustomResource) -> None:
+        """The response to a write: the watch may be late or broken."""
+        known = self.queues.get(written.metadata.name)
+        if known is not None and known.metadata.uid == written.metadata.uid:
+            self.observe_queue(MODIFIED, written)
+
+    def assume_queue_closed(self, name: str) -> None:
+        """Before the write: no job starts between the status that says so and its arrival on the watch."""
+        self._assumed_closed.add(name)
+        self._update_queue(name)
+
+    def forget_queue_closed(self, name: str) -> None:
+        self._assumed_closed.discard(name)
+        self._update_queue(name)
+
+    def _update_queue(self, name: str) -> None:
+        if name not in self.queues:
+            return
+        queue = convert_queue(self.queues[name])
+        if name in self._assumed_closed:
+            queue = replace(queue, is_open=False)
+        if self.cluster.queues.get(name) != queue:
             self.cluster.set_queue(queue)
-        self._changed()
+            self._changed()
+
+
+def _is_older(found: CustomResource, known: CustomResource | None) -> bool:
+    """True for a watch event that is behind the response to a write."""
+    if known is None or found.metadata.uid != known.metadata.uid:
+        return False
+    return int(found.metadata.resource_version or 0) < int(known.metadata.resource_version or 0)
 
 
 async def all_synced(reflectors: list[Reflector[Any]]) -> None:

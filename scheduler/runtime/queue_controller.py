@@ -11,6 +11,8 @@ import logging
 from collections import Counter, deque
 from typing import Any
 
+import msgspec
+
 from scheduler.client import DELETED, ApiError, Client, Reflector, Unreachable
 from scheduler.client.client import MERGE_PATCH
 from scheduler.core.scheduling_types import DEFAULT_QUEUE
@@ -73,8 +75,7 @@ class QueueController:
             return  # for another controller
         name = str(target.get("name"))
         if name in self._cache.queues:
-            is_open = command.action == "OpenQueue"
-            await self._write(name, {"state": "Open" if is_open else "Closing" if self._in_use(name) else "Closed"})
+            await (self._open(name) if command.action == "OpenQueue" else self._close(name))
         namespace, command_name = command.metadata.key
         try:
             await self._client.delete(
@@ -83,6 +84,16 @@ class QueueController:
         except ApiError as error:
             if not (error.is_missing or error.is_conflict):  # a conflict: replaced by a command of the same name
                 raise
+
+    async def _open(self, name: str) -> None:
+        await self._write(name, {"state": "Open"})
+
+    async def _close(self, name: str) -> None:
+        self._cache.assume_queue_closed(name)
+        try:
+            await self._write(name, {"state": "Closing" if self._in_use(name) else "Closed"})
+        finally:
+            self._cache.forget_queue_closed(name)
 
     async def _sync_statuses(self) -> None:
         counts: dict[str, Counter[str]] = {name: Counter() for name in self._cache.queues}
@@ -108,7 +119,9 @@ class QueueController:
     async def _write(self, name: str, status: dict[str, Any]) -> None:
         try:
             path = f"{QUEUES}/{name}/status"
-            await self._client.request("PATCH", path, {"status": status}, content_type=MERGE_PATCH)
+            written = await self._client.request("PATCH", path, {"status": status}, content_type=MERGE_PATCH)
         except ApiError as error:
             if not error.is_missing:
                 raise
+        else:
+            self._cache.confirm_queue(msgspec.json.decode(written, type=CustomResource))

@@ -15,13 +15,11 @@ from scheduler.client import ADDED, Access, ApiError, Client
 from scheduler.core.actions import Bind, Evict, Nominate, Report, SetGroupPhase
 from scheduler.core.scheduling_types import Counts, Group, Pod
 from scheduler.runtime import executor as executor_module
-from scheduler.runtime import queue_controller as queue_controller_module
-from scheduler.runtime.api_types import ApiPod, Command, CustomResource
+from scheduler.runtime.api_types import ApiPod, CustomResource
 from scheduler.runtime.cache import Cache
 from scheduler.runtime.event_recorder import EventRecorder
 from scheduler.runtime.executor import Executor
 from scheduler.runtime.metrics import Metrics
-from scheduler.runtime.queue_controller import QueueController
 
 
 class Wire(Client):
@@ -204,24 +202,3 @@ def test_an_unchanged_reason_is_not_written_again() -> None:
         assert len(harness.wire.requested) == 1
 
     run(steps)
-
-
-def test_a_command_that_meets_a_conflict_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue_controller_module, "_RETRY_DELAY", 0.001)
-    command = {"metadata": {"name": "close"}, "action": "CloseQueue", "target": {"kind": "Queue", "name": "q"}}
-
-    async def steps(harness: Harness) -> None:
-        harness.cache.observe_queue(ADDED, msgspec.convert({"metadata": {"name": "q"}}, CustomResource))
-        controller = QueueController(harness.wire, harness.cache)
-        controller._observe(ADDED, msgspec.convert(command, Command))
-        keeping = asyncio.create_task(controller.run())
-        async with asyncio.timeout(10):
-            while len(harness.wire.requested) < 3:
-                await asyncio.sleep(0)
-        keeping.cancel()
-        closed = {"status": {"state": "Closed"}}
-        requests = [(method, body) for method, _, body in harness.wire.requested]
-        assert requests[:2] == [("PATCH", closed), ("PATCH", closed)]
-        assert requests[2][0] == "DELETE"
-
-    run(steps, error_response(409))
