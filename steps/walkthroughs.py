@@ -54,7 +54,9 @@ def check_output_contains(scenario: ScenarioContext, docstring: str) -> None:
 def output_does_not_contain_victim(scenario: ScenarioContext, pods: Names) -> None:
     (victim,) = victims_among(scenario.recording.history, pods)
     if victim in scenario.jobs.last_output:
-        raise ConformanceFailure(f"wanted   {victim} not among the instances\nseen     {scenario.jobs.last_output}")
+        raise ConformanceFailure(
+            f"wanted   pod {victim} not listed as an instance of its job\nseen     {scenario.jobs.last_output}"
+        )
 
 
 @when(step_pattern('job "{job:Name}" is created from the manifest "{manifest:Name}"'))

@@ -77,7 +77,7 @@ Feature: Preemption for a whole gang
     And exactly one of "low-east", "low-west" was preempted for the gang "small"
 
   @JPR-19 @must
-  Scenario: A heterogeneous gang is placed by pod size
+  Scenario: Each pod of a heterogeneous gang is bound to a node where it fits
     Source: Koordinator documentation, job-level preemption: every member must fit once the victims are gone.
     Given a node "large" with 4 GPUs
     And a node "small" with 2 GPUs

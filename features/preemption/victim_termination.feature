@@ -37,7 +37,7 @@ Feature: Termination of victims
     And "urgent" runs
 
   @PRE-17 @must
-  Scenario: No further preemption while a victim is terminating
+  Scenario: A pod does not preempt again while its victim terminates
     Source: kube-scheduler: a pod with a terminating victim on its nominated node is not eligible to preempt again.
     Given a node with 2 GPUs
     And pods running at priority 10:

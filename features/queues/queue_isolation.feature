@@ -71,7 +71,7 @@ Feature: Isolation between queues
       | shared | 8    |
 
   @QUE-17 @should
-  Scenario: Two queues with competing jobs do not deadlock
+  Scenario: Jobs of two queues that compete for the same GPUs do not deadlock
     Source: Volcano issues 1096 and 3725: two jobs in two queues, room for one of them, and both wait for ever.
     Given a node with 3 GPUs
     And a queue "left" of weight 1

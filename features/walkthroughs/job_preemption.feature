@@ -4,7 +4,7 @@ Feature: Walk-through: job-level preemption by a training job
   each. (Clusters before 1.35 keep nominatedNodeName after the binding; here it is empty again, as published.)
 
   @DOC-5 @must @doc-5
-  Scenario: Job-level preemption is all or nothing
+  Scenario: A gang preempts for all of its pods or for none
     Given a node "cn-beijing.1" with 4 CPUs
     And a node "cn-beijing.2" with 4 CPUs
     And the objects of the manifest "job-preemption-classes"

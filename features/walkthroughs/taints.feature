@@ -3,7 +3,7 @@ Feature: Walk-through: tolerations of training jobs
   Arena's walk-through of --toleration: two workers have the taint gpu_node, a third one has ssd_node.
 
   @DOC-4 @must @doc-4
-  Scenario: --toleration KEY tolerates taints of that key, --toleration all tolerates every taint
+  Scenario: submit --toleration KEY tolerates taints of that key, --toleration all every taint
     Given nodes:
       | node     | role   | GPUs | taints                                    |
       | master-1 | master | 0    | node-role.kubernetes.io/master:NoSchedule |

@@ -49,7 +49,7 @@ class Recording:
         """The same for a Given: what does not become true is an error of the set-up, not a failure of the scheduler."""
         answer = self.wait(question, within=timeouts.SETTING_UP)
         if answer.outcome is not Outcome.TRUE:
-            raise HarnessError(f"the situation could not be set up\n{self._failure(question, answer)}")
+            raise HarnessError(f"the Given steps could not be carried out\n{self._failure(question, answer)}")
 
     def stays(self, question: Question) -> None:
         """It is true, and stays true until the scheduler has had every chance to change it.
@@ -118,7 +118,9 @@ class Recording:
         self.check_health()
         if self.history.gaps:
             kinds = ", ".join(sorted(set(self.history.gaps)))
-            raise HarnessError(f"the recording has a gap ({kinds}): what happened meanwhile is unknown; run it again")
+            raise HarnessError(
+                f"the watch of {kinds} was interrupted and changes may be missing from the recording; run it again"
+            )
 
     def _failure(self, question: Question, answer: Answer) -> ConformanceFailure:
         with self.history.changed:

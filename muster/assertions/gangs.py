@@ -110,7 +110,7 @@ def gang_unschedulable(gang: str, members: tuple[str, ...]) -> Question:
 
     def ask(history: History) -> Answer:
         placeholders = [pod for pod in history.pods if pod.placeholder_for == gang]
-        reports = [*_group_reports(history, gang), *_member_reports(history, gang, members)]
+        reports = [*_podgroup_reports(history, gang), *_member_reports(history, gang, members)]
         reports += [f"{pod.name}: {pod.scheduling_failure.message}" for pod in placeholders if pod.scheduling_failure]
         if reports:
             return Answer(Outcome.TRUE, reports[0])
@@ -162,7 +162,7 @@ def group_phases_advance(gang: str, phase_of: Callable[[Mapping[str, Any]], str]
     return Question(wanted, ask)
 
 
-def group_counts_running(gang: str, number: int, running_members: Callable[[CustomObject], int]) -> Question:
+def podgroup_counts_running(gang: str, number: int, running_members: Callable[[CustomObject], int]) -> Question:
     """The PodGroup counted so many running members, and at no time more."""
     wanted = f"the PodGroup of gang {gang} counting up to {number} running pods"
 
@@ -188,7 +188,7 @@ def group_declares(gang: str, min_member: int, queue: str, queue_of: Callable[[C
     return Question(f"the PodGroup of {gang} with minMember {min_member}, in queue {queue}", ask)
 
 
-def _group_reports(history: History, gang: str) -> list[str]:
+def _podgroup_reports(history: History, gang: str) -> list[str]:
     conventions = history.conventions
     latest = podgroup_versions(history, gang)[-1:]
     conditions = [condition for group in latest for condition in group.status.get("conditions", [])]

@@ -126,7 +126,7 @@ class Scheduler(ABC):
 
     def configure(self, policy: Mapping[str, str]) -> None:
         """Continue with these settings; an empty policy means the configuration's own."""
-        raise NotSupported(f"{self.name}:{self.configuration} cannot change {', '.join(policy)} while it runs")
+        raise NotSupported(f"{self.name}:{self.configuration} cannot change {', '.join(policy)} during a run")
 
     def start(self) -> None:
         self.processes = self._prepare()

@@ -90,7 +90,7 @@ def test_a_long_list_of_nodes_is_cut() -> None:
 def test_a_gap_is_an_error_and_not_a_verdict() -> None:
     builder = full_node()
     builder.history.mark_gap("Pod")
-    with pytest.raises(HarnessError, match="the recording has a gap"):
+    with pytest.raises(HarnessError, match="was interrupted"):
         recording(builder).must(eventually(runs("left")))
 
 
@@ -116,7 +116,7 @@ def test_a_dead_component_is_an_error_and_not_a_verdict() -> None:
 
 def test_what_cannot_be_set_up_is_an_error_and_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muster.timeouts.SETTING_UP", 0)
-    with pytest.raises(HarnessError, match="could not be set up"):
+    with pytest.raises(HarnessError, match="could not be carried out"):
         recording(HistoryBuilder().pod("low", 1)).set_up(eventually(runs("low")))
 
 
