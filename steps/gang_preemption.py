@@ -91,13 +91,13 @@ def linked_gangs_are_submitted(scenario: ScenarioContext, gangs: Names, gpus: in
 @then(step_pattern('exactly {number:Count} of {pods:Names} was preempted for the gang "{gang}"'))
 @then(step_pattern('exactly {number:Count} of {pods:Names} were preempted for the gang "{gang}"'))
 def number_was_preempted_for_gang(scenario: ScenarioContext, number: int, pods: Names, gang: str) -> None:
-    scenario.recording.must(preempted_for_gang(pods, number, gang, scenario.groups.members(gang)))
+    scenario.recording.must(preempted_for_gang(pods, number, gang, scenario.groups.members(gang)), lasting=True)
 
 
 @then(step_pattern('{pods:Names} was preempted for the gang "{gang}"'))
 @then(step_pattern('{pods:Names} were preempted for the gang "{gang}"'))
 def pods_were_preempted_for_gang(scenario: ScenarioContext, pods: Names, gang: str) -> None:
-    scenario.recording.must(preempted_for_gang(pods, len(pods), gang, scenario.groups.members(gang)))
+    scenario.recording.must(preempted_for_gang(pods, len(pods), gang, scenario.groups.members(gang)), lasting=True)
 
 
 @then(

@@ -10,9 +10,9 @@ from muster.assertions.gangs import (
     min_member_or_none_bound,
     running_gangs,
 )
-from muster.assertions.pods import bound, runs
+from muster.assertions.pods import bound, still_runs
 from muster.environment import ScenarioContext
-from muster.recording.questions import all_of, eventually, never
+from muster.recording.questions import all_of, never
 from muster.schedulers.requests import GangRequest, PodRequest
 from steps.parsing import Names, rows, step_pattern
 
@@ -141,8 +141,8 @@ def min_member_is_updated(scenario: ScenarioContext, name: str, min_member: int,
 
 @then(step_pattern('the whole gang "{name}" runs'))
 def whole_gang_runs(scenario: ScenarioContext, name: str) -> None:
-    running = [eventually(runs(pod)) for pod in scenario.groups.members(name)]
-    scenario.recording.must(all_of(f"the whole gang {name} running", running))
+    running = [still_runs(pod) for pod in scenario.groups.members(name)]
+    scenario.recording.must(all_of(f"the whole gang {name} running", running), lasting=True)
 
 
 @then(step_pattern('no pod of the gang "{name}" is bound'))

@@ -126,6 +126,12 @@ def podgroup_versions(history: History, gang: str) -> list[CustomObject]:
     return [record.object for record in records if isinstance(record.object, CustomObject)]
 
 
+def min_member_of(history: History, gang: str) -> int:
+    """minMember of the gang's newest PodGroup; 1 where none was seen or it declares none."""
+    newest = podgroup_versions(history, gang)[-1:]
+    return max(1, history.conventions.min_member(newest[0].spec)) if newest else 1
+
+
 def group_phases(history: History, gang: str, phase_of: Callable[[Mapping[str, Any]], str]) -> list[str]:
     """The phases of a gang's PodGroup as they came, in the names that all dialects share, repetitions left out."""
     phases = [phase_of({"status": group.status}) for group in podgroup_versions(history, gang)]
@@ -190,6 +196,7 @@ def group_declares(gang: str, min_member: int, queue: str, queue_of: Callable[[C
 
 def _podgroup_reports(history: History, gang: str) -> list[str]:
     conventions = history.conventions
+    name = history.aliases.get(gang, gang)
     latest = podgroup_versions(history, gang)[-1:]
     conditions = [condition for group in latest for condition in group.status.get("conditions", [])]
     reports = [
@@ -199,7 +206,9 @@ def _podgroup_reports(history: History, gang: str) -> list[str]:
     ]
     for _, event in history.events():
         about = event.involved_object
-        if about.kind in conventions.group_kinds and about.name == gang and "schedulable" in event.reason:
+        is_group = about.kind in conventions.group_kinds and (about.namespace, about.name) == (history.namespace, name)
+        same_uid = not latest or not about.uid or about.uid == latest[0].metadata.uid
+        if is_group and same_uid and "schedulable" in event.reason:
             reports.append(f"event {event.reason} about its PodGroup: {event.message}")
     return reports
 

@@ -23,7 +23,7 @@ from muster.environment.own_clusters import cluster_description, own_cluster, ow
 from muster.environment.probe import NAME as PROBE_NAME
 from muster.environment.probe import SchedulerProbe
 from muster.environment.scenario import ScenarioContext
-from muster.errors import HarnessError
+from muster.errors import HarnessError, SchedulerNotServing
 from muster.operators import Operator, choose_operator
 from muster.processes import Process
 from muster.recording.history import History
@@ -31,6 +31,7 @@ from muster.recording.recorder import RECORDED, Recorder
 from muster.recording.records import Moment
 from muster.run_options import RunOptions
 from muster.schedulers import Scheduler, choose, recording_conventions
+from muster.schedulers.base import LOG_LINES_SHOWN
 
 
 class Environment:
@@ -100,7 +101,12 @@ class Environment:
     def _prove_live(self, history: History) -> Moment:
         """Run the probe. After a start of the scheduler it may take as long as the start does."""
         processes = self.scheduler.processes
-        moment = self.probe.run(history, timeouts.PROBE if processes == self._live else timeouts.COMPONENT_READY)
+        try:
+            moment = self.probe.run(history, timeouts.PROBE if processes == self._live else timeouts.COMPONENT_READY)
+        except SchedulerNotServing as error:
+            if not processes:  # in the cluster: it may have been stopped there
+                raise HarnessError(f"{error}; look at its log in the cluster") from None
+            raise SchedulerNotServing(f"{error}; last log lines:\n{processes[0].log_tail(LOG_LINES_SHOWN)}") from None
         self._live = processes
         return moment
 
@@ -166,7 +172,7 @@ class Environment:
         recording = Recording(
             history,
             check_health=lambda: self._check_scenario(history),
-            prove_live=lambda: self._prove_live(history),
+            probe=lambda: self._prove_live(history),
             longest_backoff=self.scheduler.longest_backoff,
             reproduce=f"{self._options.command} --only {requirement} --keep",
         )

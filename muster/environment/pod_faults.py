@@ -21,12 +21,14 @@ class PodFaults:
 
     def crash(self, pod: str, code: int) -> None:
         """The containers of the pod end with this exit code."""
+        self._scenario.remove_on_purpose(pod)
         mark = {"metadata": {"annotations": {EXIT_CODE: str(code)}}}
         self._scenario.api.patch(POD, pod, mark, namespace=self._scenario.namespace)
         self._scenario.note_activity()
 
     def preempt(self, pod: str) -> None:
         """Condition and deletion, as by any scheduler: here the operator is tested, not the choice of victims."""
+        self._scenario.remove_on_purpose(pod)
         condition = {"type": "DisruptionTarget", "status": "True", "reason": BY_SCHEDULER, "message": "injected"}
         api, namespace = self._scenario.api, self._scenario.namespace
         patch = {"status": {"conditions": [condition]}}

@@ -24,7 +24,7 @@ from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
 from muster.environment.preconditions import create_exhausted_budget
 from muster.environment.training_jobs import TrainingJobs
-from muster.errors import NotStaged
+from muster.errors import HarnessError, NotStaged
 from muster.operators.base import Operator
 from muster.recording.questions import Answer, Outcome, Question, all_of, eventually
 from muster.schedulers import Scheduler
@@ -80,6 +80,7 @@ class ScenarioContext:
         history = self.recording.history
         with history.changed:
             history.last_activity = time.monotonic()
+            history.outside_changes.append(history.last_activity)
 
     def create_object(self, manifest: dict[str, Any]) -> None:
         """Create an object of a kind of the scheduler; it has seen every node by then."""
@@ -124,8 +125,10 @@ class ScenarioContext:
     def finish_pods(self, *pods: str) -> None:
         """Let the containers of these pods exit with 0, and wait until all pods have ended."""
         mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
+        history = self.recording.history
         for pod in pods:
-            self.api.patch(POD, pod, mark, namespace=self.recording.history.other_namespaces.get(pod, self.namespace))
+            self.remove_on_purpose(pod)
+            self.api.patch(POD, pod, mark, namespace=history.other_namespaces.get(pod, self.namespace))
         self.recording.set_up(all_of(f"{', '.join(pods)} ended", [eventually(ended(pod)) for pod in pods]))
         self.note_activity()
 
@@ -134,11 +137,28 @@ class ScenarioContext:
         known = self.recording.history.pod(pod)
         if pod in self._requests and not (known and known.ended):
             self.scheduler.dialect.check_pod_deletion(self._requests[pod])
+        self.remove_on_purpose(pod)
         self.api.delete(POD, pod, self.namespace)
-        if known is not None:
-            self.recording.history.removed_on_purpose.add(known.uid)
         self.recording.set_up(eventually(gone(pod)))
         self.note_activity()
+
+    def end_grace_periods(self, *pods: str) -> None:
+        """Let these terminating pods (or all) end, and wait until they are gone."""
+        history = self.recording.history
+        with history.changed:
+            chosen = history.pods_named(pods) if pods else history.pods
+            names = [pod.name for pod in chosen if pod.deleting and not pod.gone]
+        if not names:
+            raise HarnessError(f"no pod is terminating of {', '.join(pods) or 'the scenario'}")
+        for name in names:
+            self.api.delete(POD, name, self.namespace, grace=0)
+        self.recording.set_up(all_of(f"{', '.join(names)} gone", [eventually(gone(name)) for name in names]))
+        self.note_activity()
+
+    def remove_on_purpose(self, pod: str) -> None:
+        """The end of this pod is the scenario's doing, not the scheduler's."""
+        if known := self.recording.history.pod(pod):
+            self.recording.history.removed_on_purpose.add(known.uid)
 
     def replace_pod(self, pod: str, by: str) -> None:
         """Create a pod like another one under a new name, as a controller does when the old one is deleted."""

@@ -18,7 +18,7 @@ from muster.schedulers.dialect import Dialect
 if TYPE_CHECKING:
     from muster.cluster.interface import Cluster
 
-_LOG_LINES_SHOWN = 12
+LOG_LINES_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -163,5 +163,5 @@ class Scheduler(ABC):
 
 def process_ended_error(title: str, process: Process) -> HarnessError:
     """The error that says how a process beside the cluster ended, with the end of its log."""
-    last = process.log_tail(_LOG_LINES_SHOWN)
+    last = process.log_tail(LOG_LINES_SHOWN)
     return HarnessError(f"{title} {process.how_it_ended()}; last log lines:\n{last}")

@@ -21,7 +21,7 @@ def recording(builder: HistoryBuilder) -> Recording:
     return Recording(
         builder.history,
         check_health=lambda: None,
-        prove_live=probe,
+        probe=probe,
         longest_backoff=0.0,
         reproduce="muster run --scheduler volcano --only PRE-01 --keep",
     )
@@ -99,7 +99,7 @@ def test_a_scheduler_that_is_not_live_is_an_error_and_not_a_verdict() -> None:
         raise HarnessError("the scheduler is not live")
 
     watched = recording(full_node().pod("urgent", 1))
-    watched.prove_live = dead
+    watched.probe = dead
     with pytest.raises(HarnessError, match="not live"):
         watched.must(eventually(runs("urgent")), within=0)
 
@@ -132,7 +132,7 @@ def test_stays_fails_on_a_later_change() -> None:
             builder.delete("left")
         return builder.history.now
 
-    watched.prove_live = probe_then_delete
+    watched.probe = probe_then_delete
 
     with pytest.raises(ConformanceFailure, match="left was deleted"):
         watched.stays(no_pod_preempted())
