@@ -100,6 +100,12 @@ def pods_were_preempted_for_gang(scenario: ScenarioContext, pods: Names, gang: s
     scenario.recording.must(preempted_for_gang(pods, len(pods), gang, scenario.groups.members(gang)), lasting=True)
 
 
+@then(step_pattern("{pods:Names} was preempted for the gangs {gangs:Names}"))
+def pods_were_preempted_for_gangs(scenario: ScenarioContext, pods: Names, gangs: Names) -> None:
+    members = tuple(pod for gang in gangs for pod in scenario.groups.members(gang))
+    scenario.recording.must(preempted_for_gang(pods, len(pods), " and ".join(gangs), members), lasting=True)
+
+
 @then(
     step_pattern(
         '{pods:Names} have a DisruptionTarget message that names the scheduler and the gang "{gang}" before deletion'

@@ -8,6 +8,7 @@ from muster.assertions.gangs import (
     gang_unschedulable,
     group_keeps_phase,
     min_member_or_none_bound,
+    one_still_runs,
     running_gangs,
 )
 from muster.assertions.pods import bound, still_runs
@@ -170,6 +171,13 @@ def some_gang_pods_run(scenario: ScenarioContext, number: int, name: str) -> Non
 def exactly_one_gang_runs(scenario: ScenarioContext, gangs: Names) -> None:
     members = {name: scenario.groups.members(name) for name in gangs}
     scenario.recording.stays(exactly_started(members, 1, still_running=True))
+
+
+@then(step_pattern("the other one of the gangs {gangs:Names} runs"))
+def other_gang_runs(scenario: ScenarioContext, gangs: Names) -> None:
+    members = {name: scenario.groups.members(name) for name in gangs}
+    scenario.recording.must(exactly_started(members, len(gangs)))
+    scenario.recording.must(one_still_runs(members), lasting=True)
 
 
 @then(step_pattern('the PodGroup of gang "{name}" stays in phase "{phase}"'))

@@ -7,12 +7,7 @@ from pytest_bdd import then
 from muster.assertions.allocation import gpus_in_use_never_above, gpus_in_use_on, spread_over
 from muster.assertions.evaluation import Recording
 from muster.assertions.events import failed_scheduling_event_names, scheduling_failure_names
-from muster.assertions.nomination import (
-    first_nominated_to_node_of,
-    nominated,
-    nominated_while_terminating,
-    nomination_withdrawn,
-)
+from muster.assertions.nomination import nominated_while_terminating, nomination_withdrawn
 from muster.assertions.pods import bound, disruption_target, gone, not_evicted, still_runs, unschedulable
 from muster.assertions.preemption import (
     every_victim_necessary,
@@ -97,12 +92,6 @@ def victim_has_disruption_target(recording: Recording, victim: str) -> None:
 def preempted_event_names_preemptor_and_node(recording: Recording, victim: str, preemptor: str) -> None:
     recording.must(eventually(preempted_event_names(victim, preemptor)))
     recording.must(preempted_event_names_node((victim,), preemptor))
-
-
-@then(step_pattern('"{preemptor}" is nominated to the node of "{victim}" before "{victim}" is gone'))
-def preemptor_is_nominated_before_victim_is_gone(recording: Recording, preemptor: str, victim: str) -> None:
-    recording.must(before(nominated(preemptor), gone(victim)))
-    recording.must(first_nominated_to_node_of(preemptor, victim))
 
 
 @then(step_pattern('"{pod}" is nominated to the node of "{victim}" while "{victim}" terminates'))

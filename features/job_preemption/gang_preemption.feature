@@ -30,6 +30,7 @@ Feature: Preemption for a whole gang
     And no pod was preempted
     When "high" finishes
     Then the whole gang "train" runs
+    And "low" was preempted for the gang "train"
 
   @JPR-16 @must
   Scenario: No preemption for a gang with fewer pods than minMember
@@ -110,3 +111,4 @@ Feature: Preemption for a whole gang
     When "high" finishes
     Then the whole gang "actors" runs
     And the whole gang "learners" runs
+    And "low" was preempted for the gangs "actors", "learners"

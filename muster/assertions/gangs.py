@@ -82,6 +82,17 @@ def exactly_started(gangs: Gangs, number: int, *, still_running: bool = False) -
     return Question(wanted, ask, tuple(pod for members in gangs.values() for pod in members))
 
 
+def one_still_runs(gangs: Gangs) -> Question:
+    """Exactly one of the gangs runs now, with all of its pods."""
+
+    def ask(history: History) -> Answer:
+        whole = running_gangs(history, gangs)
+        seen = f"running whole: {', '.join(whole) or 'none'}"
+        return Answer(Outcome.TRUE if len(whole) == 1 else Outcome.FALSE, seen)
+
+    return Question(f"exactly one of the gangs {', '.join(gangs)} running", ask)
+
+
 def bound_before(first: tuple[str, ...], second: tuple[str, ...], text: str) -> Question:
     """Every pod of the first was bound before any pod of the second."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from muster.assertions.allocation import free_resources
+from muster.assertions.allocation import fits, free_resources
 from muster.assertions.gangs import min_member_of
 from muster.assertions.preemption_invariants import (
     no_eviction_in_vain,
@@ -100,6 +100,18 @@ AT_EVERY_THEN: tuple[Invariant, ...] = (
     no_started_gang_below_min_member,
 )
 AT_THE_END: tuple[Invariant, ...] = (*AT_EVERY_THEN, no_eviction_in_vain, no_uncounted_victim)
+
+
+def nodes_that_fit(history: History, pod: PodHistory) -> list[str]:
+    """The nodes on which the pod's requests are free now and whose taints it tolerates."""
+    return [
+        name
+        for name, node in history.nodes.items()
+        if not node.is_probe
+        and node.ready
+        and all(tolerated(taint, pod.latest) for taint in _excluding_taints(node.latest))
+        and fits(pod, free_resources(history, name, history.now))
+    ]
 
 
 def tolerated(taint: Taint, pod: Pod) -> bool:

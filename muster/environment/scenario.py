@@ -14,7 +14,8 @@ import tenacity
 from muster import progress, timeouts
 from muster.arena.clients import Client
 from muster.assertions.evaluation import Recording
-from muster.assertions.pods import ended, gone, runs
+from muster.assertions.invariants import nodes_that_fit
+from muster.assertions.pods import deleting, ended, gone, runs
 from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
 from muster.cluster.interface import Cluster
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
@@ -24,7 +25,7 @@ from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
 from muster.environment.preconditions import create_exhausted_budget
 from muster.environment.training_jobs import TrainingJobs
-from muster.errors import HarnessError, NotStaged
+from muster.errors import ConformanceFailure, HarnessError, NotStaged
 from muster.operators.base import Operator
 from muster.recording.questions import Answer, Outcome, Question, all_of, eventually
 from muster.schedulers import Scheduler
@@ -114,9 +115,24 @@ class ScenarioContext:
             if number:
                 self.wait_for_next_second()
             self.submit(*group)
-            names = [request.name for request in group]
-            self.recording.set_up(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
+            self._wait_until_running([request.name for request in group])
         self.note_activity()
+
+    def _wait_until_running(self, names: list[str]) -> None:
+        """A pod of a Given that fits and is not bound is a failure of the scheduler; other problems are errors."""
+        try:
+            self.recording.set_up(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
+        except HarnessError as error:
+            history = self.recording.history
+            with history.changed:
+                unbound = [pod for pod in history.pods_named(tuple(names)) if not pod.bound]
+                places = {pod.name: nodes_that_fit(history, pod) for pod in unbound}
+            for name, nodes in places.items():
+                chosen = [node for node in nodes if self._requests[name].node in ("", node)]
+                if chosen:
+                    unused = f"{name} fits on {', '.join(chosen)}, and the scheduler binds other pods, but not this one"
+                    raise ConformanceFailure(f"{unused}\n{error}") from None
+            raise
 
     def wait_for_next_second(self) -> None:
         """Objects created from now on have a later creation time, which the API rounds to seconds."""
@@ -147,9 +163,10 @@ class ScenarioContext:
         history = self.recording.history
         with history.changed:
             chosen = history.pods_named(pods) if pods else history.pods
-            names = [pod.name for pod in chosen if pod.deleting and not pod.gone]
+            names = [pod.name for pod in chosen if (pod.disrupted or pod.deleting) and not pod.gone]
         if not names:
             raise HarnessError(f"no pod is terminating of {', '.join(pods) or 'the scenario'}")
+        self.recording.must(all_of(f"{', '.join(names)} deleted", [eventually(deleting(name)) for name in names]))
         for name in names:
             self.api.delete(POD, name, self.namespace, grace=0)
         self.recording.set_up(all_of(f"{', '.join(names)} gone", [eventually(gone(name)) for name in names]))

@@ -79,6 +79,11 @@ class Process:
         """As in subprocess: negative for a signal, None while it runs or before it was started."""
         return self._child.poll() if self._child else None
 
+    @property
+    def was_killed(self) -> bool:
+        """It was ended from outside, by SIGTERM, SIGINT or SIGKILL; the kernel does the latter when memory is short."""
+        return self.exit_code in (-signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL)
+
     def wait(self, seconds: float | None = None) -> bool:
         """True as soon as the process has ended, false when the time is over first."""
         return wait_for_first_exit([self], seconds) is not None

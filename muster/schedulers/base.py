@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from muster import assets, timeouts
 from muster.cluster.api import Api
-from muster.errors import HarnessError, NotSupported, UsageError
+from muster.errors import HarnessError, NotSupported, SchedulerCrashed, UsageError
 from muster.processes import Process
 from muster.processes.readiness import Port
 from muster.schedulers.dialect import Dialect
@@ -158,7 +158,8 @@ class Scheduler(ABC):
         """Raise if a process has ended: then nothing that the scheduler failed to do counts as a verdict."""
         for process in self.processes:
             if not process.alive:
-                raise process_ended_error(f"the scheduler {process.name}", process)
+                error = process_ended_error(f"the scheduler {process.name}", process)
+                raise error if process.was_killed else SchedulerCrashed(str(error))
 
 
 def process_ended_error(title: str, process: Process) -> HarnessError:
