@@ -56,6 +56,9 @@ def schedulers_page(built_in: Iterable[type[Scheduler]]) -> str:
         if scheduler.reported_settings:
             settings = "; ".join(f"{name}: {value}" for name, value in scheduler.reported_settings.items())
             details += ["", f"Settings that differ from production: {settings}."]
+        if scheduler.excuses:
+            details += ["", "Not asked of it, although it claims the capability:", ""]
+            details += [f"- {excuse.text} ([source]({excuse.source}))" for excuse in scheduler.excuses]
     own = "| `mine=FILE` | those of [your description](your-scheduler.md) | as installed there |"
     return "\n".join([*lines, own, *details]) + "\n"
 

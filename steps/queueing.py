@@ -208,9 +208,7 @@ def check_gpus_in_use_by_queue(scenario: ScenarioContext, datatable: list[list[s
 
 @then(step_pattern('"{pod:Name}" reports queue "{queue:Name}" as the reason it is pending'))
 def pod_reports_queue(scenario: ScenarioContext, pod: str, queue: str) -> None:
-    """Not asserted where another component reports it, such as an admission webhook that does not run here."""
-    if scenario.scheduler.dialect.pods_report_queue_as_reason:
-        scenario.recording.must(scheduling_failure_names(pod, (queue,)))
+    scenario.recording.must(scheduling_failure_names(pod, (queue,)))
 
 
 @then(step_pattern('the PodGroup of gang "{name:Name}" has minMember {number:d} and queue "{queue:Name}"'))

@@ -13,13 +13,25 @@ Feature: Isolation between queues
     And a gang "lost" of 2 pods with 1 GPU each is submitted to queue "teaching"
     Then no pod of the gang "late" is bound
     And no pod of the gang "lost" is bound
-    And "late-0" reports queue "research" as the reason it is pending
-    And "lost-0" reports queue "teaching" as the reason it is pending
     And "early-0", "early-1" were not evicted
     When queue "research" is opened
     Then the whole gang "late" runs
     When a queue "teaching" with 4 GPUs is created
     Then the whole gang "lost" runs
+
+  @QUE-20 @should
+  Scenario: A pod that is pending for its queue reports the queue as the reason
+    Source: Kubernetes API, PodCondition: the message of PodScheduled=False says why the pod is not scheduled.
+    Given a node with 8 GPUs
+    And a queue "research" with 4 GPUs
+    And a gang "early" of 4 pods with 1 GPU each running in queue "research"
+    When a gang "late" of 2 pods with 1 GPU each is submitted to queue "research"
+    And a gang "lost" of 2 pods with 1 GPU each is submitted to queue "teaching"
+    Then "late-0" reports queue "research" as the reason it is pending
+    And "lost-0" reports queue "teaching" as the reason it is pending
+    And no pod of the gang "late" is bound
+    When the gang "early" finishes
+    Then the whole gang "late" runs
 
   @QUE-14 @should @preemption
   Scenario: Preemption stays within the preemptor's queue

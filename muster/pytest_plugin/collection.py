@@ -92,3 +92,5 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     unclaimed = [each for each in found.capabilities if each not in muster.claims]
     if unclaimed:
         raise NotSupported(f"{options.scheduler} does not claim {', '.join(unclaimed)}")
+    if excuse := muster.excuse_for(found.id):
+        raise NotSupported(f"{options.scheduler} does not document it: {excuse.because} ({excuse.source})")

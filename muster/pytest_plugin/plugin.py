@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -37,19 +36,19 @@ def pytest_configure(config: pytest.Config) -> None:
     options, catalogue = run_options(config), read_features(features)
     for tag in (*CLOSED_TAGS, *catalogue.by_id()):
         config.addinivalue_line("markers", f"{tag}: scenarios tagged @{tag}")
-    session = MusterSession(options, catalogue, _claims(options.scheduler))
+    scheduler, configuration = _chosen(options.scheduler)
+    session = MusterSession(options, catalogue, scheduler.claims(configuration), scheduler.excuse_for)
     session.bridge = _replace_allure_writer(config, options)
     open_session(config, session)
     if not is_worker(config):
         parent_watchdog.interrupt_when_the_parent_is_gone()
 
 
-def _claims(scheduler: str) -> Collection[str]:
+def _chosen(scheduler: str) -> tuple[type[schedulers.Scheduler], str]:
     try:
-        chosen, configuration = schedulers.choose(scheduler)
+        return schedulers.choose(scheduler)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
-    return chosen.claims(configuration)
 
 
 def _replace_allure_writer(config: pytest.Config, options: RunOptions) -> AllureBridge | None:

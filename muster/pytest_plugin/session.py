@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from muster.errors import UsageError
 from muster.report.allure_bridge import AllureBridge
 from muster.report.scenario_result import Observation
 from muster.run_options import RunOptions, declarations, flag
+from muster.schedulers.excuses import Excuse
 from muster.suite.behaviours import Behaviour, Catalogue
 
 OBSERVED = pytest.StashKey[Observation]()  # of an item: what was seen of its scenario so far
@@ -29,6 +30,7 @@ class MusterSession:
     options: RunOptions
     catalogue: Catalogue
     claims: Collection[str]
+    excuse_for: Callable[[str], Excuse | None] = lambda _: None
     bridge: AllureBridge | None = None
     saved_environment: dict[str, str] = field(default_factory=dict)
 

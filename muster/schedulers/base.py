@@ -14,6 +14,7 @@ from muster.errors import HarnessError, NotSupported, SchedulerCrashed, UsageErr
 from muster.processes import Process
 from muster.processes.readiness import Port
 from muster.schedulers.dialect import Dialect
+from muster.schedulers.excuses import Excuse
 
 if TYPE_CHECKING:
     from muster.cluster.interface import Cluster
@@ -53,6 +54,8 @@ class Scheduler(ABC):
     # Claimed capabilities, each with the source of the claim: in every configuration, and in single ones only.
     capabilities: ClassVar[Mapping[str, str]] = {}
     capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    # What it is not asked for although it claims the capability, each with the text that excuses it.
+    excuses: ClassVar[tuple[Excuse, ...]] = ()
     # Settings that differ from production, for the reader of the report: client limits, back-off, periods.
     reported_settings: ClassVar[Mapping[str, str]] = {}
     longest_backoff: float  # seconds until an unschedulable pod is tried again, at most
@@ -87,6 +90,11 @@ class Scheduler(ABC):
     def claims(cls, configuration: str) -> Mapping[str, str]:
         """The claimed capabilities, each with the source of the claim."""
         return {**cls.capabilities, **cls.capabilities_by_configuration.get(configuration, {})}
+
+    @classmethod
+    def excuse_for(cls, behaviour: str) -> Excuse | None:
+        """Why it is not asked for this behaviour at all; None: it is, where it claims the capability."""
+        return next((each for each in cls.excuses if behaviour in each.behaviours and not each.part), None)
 
     @classmethod
     def resolve(cls, configuration: str) -> str:

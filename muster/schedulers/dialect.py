@@ -44,7 +44,6 @@ class Dialect:
     group_phases: frozenset[str] = frozenset({"queued", "admitted", "running", "finished"})
     victim_event_reason: str = "Preempted"
     victim_event_names_preemptor: bool = True  # and the node
-    pods_report_queue_as_reason: bool = True  # pending pods say that their queue's capability is exceeded
 
     node_labels: Mapping[str, str] = {}  # that a node must have for this scheduler to use it
 

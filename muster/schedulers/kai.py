@@ -26,6 +26,7 @@ from muster.recording.quantities import GPU, thousandths
 from muster.schedulers.base import Scheduler
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.excuses import Excuse
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
 
 KAI_GROUP = custom_resource("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups")
@@ -54,7 +55,6 @@ class KaiDialect(Dialect):
     group_name_keys: tuple[str, ...] = (_GROUP_NAME,)
     queue_name_keys: tuple[str, ...] = (_LABELS + "queue",)
     group_phases: frozenset[str] = frozenset({"queued"})
-    pods_report_queue_as_reason = False  # the PodGroup does, and pods only where the queue exists
     victim_event_reason = "Evict"
     victim_event_names_preemptor = False  # it is an event about the PodGroup
 
@@ -173,6 +173,15 @@ class Kai(Scheduler):
         "preemption": _DOCUMENTATION + "priority",
         "job-preemption": _DOCUMENTATION + "priority",
     }
+    excuses: ClassVar[tuple[Excuse, ...]] = (
+        Excuse(("QUE-20",), "the PodGroup reports the queue, not the pod", _DOCUMENTATION + "queues"),
+        Excuse(
+            ("JPR-18",),
+            "its event Evict is about the PodGroup of the victim",
+            _DOCUMENTATION + "priority",
+            part="that the event names the preemptor and the node",
+        ),
+    )
     longest_backoff = 5 * _PERIOD
     reported_settings: ClassVar[Mapping[str, str]] = {
         "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",

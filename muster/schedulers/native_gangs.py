@@ -14,7 +14,9 @@ from typing import Any, ClassVar
 
 from muster.cluster.resources import Resource, custom_resource
 from muster.errors import NotSupported
+from muster.recording.conventions import KUBERNETES, Conventions
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.excuses import Excuse
 from muster.schedulers.kube_scheduler import KubeScheduler
 from muster.schedulers.requests import GangRequest, PodRequest
 
@@ -22,11 +24,17 @@ NATIVE_GROUP = custom_resource("scheduling.k8s.io/v1beta1", "PodGroup", "podgrou
 _DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
 
 
+def _min_count(spec: Mapping[str, Any]) -> int:
+    count = spec.get("schedulingPolicy", {}).get("gang", {}).get("minCount")
+    return count if isinstance(count, int) else 0
+
+
 class NativeGangsDialect(Dialect):
     """scheduling.k8s.io/v1beta1"""
 
     kinds_read: tuple[Resource, ...] = (NATIVE_GROUP,)
     group_kind: Resource | None = NATIVE_GROUP
+    conventions: Conventions = replace(KUBERNETES, min_member=_min_count)
     group_phases: frozenset[str] = frozenset({"queued", "running"})  # a PodGroup of Kubernetes never finishes
     victim_event_names_preemptor = False  # it names the uid of the PodGroup, and no node
 
@@ -78,6 +86,19 @@ class NativeGangs(KubeScheduler):
         "gangs": _DOCUMENTATION + "gang-scheduling/",
         "job-preemption": _DOCUMENTATION + "workload-aware-preemption/",
     }
+    excuses: ClassVar[tuple[Excuse, ...]] = (
+        Excuse(
+            ("JPR-19",),
+            "its page on PodGroup scheduling says under Limitations that a heterogeneous gang may not be placed",
+            _DOCUMENTATION + "podgroup-scheduling/",
+        ),
+        Excuse(
+            ("JPR-18",),
+            "its event Preempted names the uid of the PodGroup, and no node",
+            _DOCUMENTATION + "workload-aware-preemption/",
+            part="that the event names a pod of the gang and the node",
+        ),
+    )
     feature_gates: ClassVar[Mapping[str, bool]] = {"GenericWorkload": True}
     runtime_config: ClassVar[tuple[str, ...]] = ("scheduling.k8s.io/v1beta1=true",)
     controllers: ClassVar[tuple[str, ...]] = ("podgroup-protection-controller",)  # exists only where the gate is on

@@ -46,7 +46,6 @@ class ReferenceVolcanoDialect(VolcanoDialect):
     namespaced_name_keys: tuple[str, ...] = (LINKED_GANGS,)
     victim_event_reason = "Preempted"
     victim_event_names_preemptor = True
-    pods_report_queue_as_reason = True
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
         return _annotated(super().gang_manifest(_without_annotated(request), namespace), request, namespace)

@@ -22,6 +22,7 @@ from muster.recording.quantities import GPU
 from muster.schedulers.base import Scheduler
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.excuses import Excuse
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
 
 VOLCANO_GROUP = custom_resource("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups")
@@ -47,7 +48,6 @@ class VolcanoDialect(Dialect):
     queue_control_kinds: tuple[Resource, ...] = (VOLCANO_COMMAND,)
     group_name_keys: tuple[str, ...] = (_GROUP_NAME, "scheduling.volcano.sh/group-name")
     queue_name_keys: tuple[str, ...] = (_QUEUE_NAME, "volcano.sh/queue-name")
-    pods_report_queue_as_reason = False  # its admission webhook would, and does not run here
     victim_event_reason = "Evict"
     victim_event_names_preemptor = False
 
@@ -143,7 +143,12 @@ class VolcanoDialect(Dialect):
 
 
 class Volcano(Scheduler):
-    """`default` is the chart's configuration; `preempt` and `reclaim` add one action and remove enqueue."""
+    """`default` is the chart's configuration; `preempt` and `reclaim` add one action to it, with two differences.
+
+    They have no action enqueue: with it a pending job has no pods, and could never preempt. And enableJobStarving of
+    the plugin gang is off: it and the plugin priority are in one tier and must agree on which jobs may preempt, so that
+    a job with minMember pods running never could.
+    """
 
     name: ClassVar[str] = "volcano"
     configurations: ClassVar[tuple[str, ...]] = ("default", "preempt", "reclaim")
@@ -167,6 +172,33 @@ class Volcano(Scheduler):
             "job-preemption": _DOCUMENTATION + "actions/#preempt",
         },
     }
+    excuses: ClassVar[tuple[Excuse, ...]] = (
+        Excuse(
+            ("PRE-07",),
+            "it documents that preempt evicts lower-priority tasks, and no rule for the choice of the node",
+            _DOCUMENTATION + "actions/#preempt",
+        ),
+        Excuse(
+            ("PRE-15", "DOC-1", "DOC-2"),
+            "it documents no event that names the preemptor; a victim gets the event Evict",
+            _DOCUMENTATION + "actions/#preempt",
+        ),
+        Excuse(
+            ("JPR-02",),
+            "its condition DisruptionTarget names the scheduler only",
+            _DOCUMENTATION + "actions/#preempt",
+            part="that the message names the gang",
+        ),
+        Excuse(
+            ("JPR-18",),
+            "its event about a victim is Evict, without the preemptor",
+            _DOCUMENTATION + "actions/#preempt",
+            part="that the event names the preemptor and the node",
+        ),
+        Excuse(
+            ("QUE-20",), "its admission webhook reports the queue, and does not run here", _DOCUMENTATION + "queue/"
+        ),
+    )
     longest_backoff = 5 * _PERIOD
     existing_cluster_backoff: ClassVar[float | None] = 5.0
     reported_settings: ClassVar[Mapping[str, str]] = {

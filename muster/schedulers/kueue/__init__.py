@@ -19,6 +19,7 @@ from muster.processes.readiness import HealthCheck, Port, wait_until
 from muster.schedulers.base import ProcessContext, Scheduler
 from muster.schedulers.crds import install_crd_manifests, read_crds
 from muster.schedulers.dialect import Dialect
+from muster.schedulers.excuses import Excuse
 from muster.schedulers.kube_scheduler import KubeScheduler
 from muster.schedulers.kueue.dialect import KueueDialect
 from muster.schedulers.kueue.objects import default_objects
@@ -45,14 +46,33 @@ class Kueue(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": _DOCUMENTATION + "topology_aware_scheduling/",
         "queues": _DOCUMENTATION + "cluster_queue/",
+        "taints": "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/",
     }
     capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
-        "default": {"taints": "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"},
         "preempt": {
             "preemption": _DOCUMENTATION + "preemption/",
             "job-preemption": _DOCUMENTATION + "preemption/",
         },
     }
+
+    excuses: ClassVar[tuple[Excuse, ...]] = (
+        Excuse(
+            ("QUE-18", "PRE-26"),
+            "it documents that a pod with gates of other controllers counts as admitted",
+            "https://github.com/kubernetes-sigs/kueue/pull/9541",
+        ),
+        Excuse(
+            ("QUE-20",),
+            "the Workload reports the queue; a pod reports only that it is gated",
+            _DOCUMENTATION + "workload/",
+        ),
+        Excuse(
+            ("JPR-18",),
+            "its event Stopped names the owner of a Workload, and no node",
+            _DOCUMENTATION + "preemption/",
+            part="that the event names the preemptor and the node",
+        ),
+    )
 
     def __init__(self, configuration: str, context: ProcessContext) -> None:
         super().__init__(configuration, context)

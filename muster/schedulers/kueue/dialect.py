@@ -67,7 +67,6 @@ class KueueDialect(Dialect):
     group_name_keys: tuple[str, ...] = (_GROUP,)
     queue_name_keys: tuple[str, ...] = (_OWN + "queue-name",)
     node_labels: Mapping[str, str] = NODE_LABELS
-    pods_report_queue_as_reason = False  # the Workload does; a pod only reports that it is gated
     victim_event_reason = "Stopped"
     victim_event_names_preemptor = False  # it names the uid of a Workload's owner, and no node
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,6 +63,17 @@ def reason_does_not_name_the_gang(patch: Patch) -> None:
     def unnamed(cycle: SchedulingCycle, members: Sequence[Pod], reason: str) -> None:
         for pod in members:
             report(cycle, [pod], reason.replace(group_name(pod.group), "it") if pod.group else reason)
+
+    patch.attribute(SchedulingCycle, "_report", unnamed)
+
+
+@fault("QUE-20")
+def reason_does_not_name_the_queue(patch: Patch) -> None:
+    """The reason of a pod that is pending for its queue does not name the queue."""
+    report = SchedulingCycle._report
+
+    def unnamed(cycle: SchedulingCycle, members: Sequence[Pod], reason: str) -> None:
+        report(cycle, members, re.sub(r"queue \S+", "its queue", reason))
 
     patch.attribute(SchedulingCycle, "_report", unnamed)
 
