@@ -88,8 +88,7 @@ class World:
         self.webhook = Webhook(directory / "webhook")
 
     def set_up(self) -> None:
-        for name in (*CRDS, *JOB_CRDS):
-            install_crds(self.api, paths.manifests() / "crds" / f"{name}.yaml")
+        install_definitions(self.api)
         self.api.post(_WEBHOOKS, self.webhook.configuration())
         self.scheduler.start()
         watch = Watch(self.api)
@@ -183,6 +182,12 @@ class World:
             for one in said
             if one.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
         ]
+
+
+def install_definitions(api: Api) -> None:
+    """The kinds of the schedulers and of training jobs that an existing cluster serves."""
+    for name in (*CRDS, *JOB_CRDS):
+        install_crds(api, paths.manifests() / "crds" / f"{name}.yaml")
 
 
 def seen(watch: Watch, kind: str, name: str, holds: Callable[[dict[str, Any]], bool] = lambda _: True) -> str:
