@@ -20,7 +20,7 @@ from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import EVENT, NODE, POD, Resource
 from muster.errors import HarnessError
 from muster.recording.history import History
-from muster.recording.objects import CustomObject, Event, Node, Object, Pod
+from muster.recording.objects import CustomObject, Event, Node, Object, Pod, decoder
 from muster.recording.records import Moment, Record
 
 RECORDED = (POD, NODE, EVENT)
@@ -46,14 +46,14 @@ class _Bookmark(msgspec.Struct):
 
 class _List(msgspec.Struct):
     metadata: _ObjectHeader
-    items: list[msgspec.Raw] = []
+    items: list[msgspec.Raw] | None = None
 
 
 # Created here and not by the watching threads: msgspec crashes where several threads use a type for the first time at
 # the same moment.
 _CHANGES = msgspec.json.Decoder(_Change)
-_BOOKMARKS = msgspec.json.Decoder(_Bookmark)
 _LISTS = msgspec.json.Decoder(_List)
+_decode_bookmark = decoder(_Bookmark)
 
 
 class _Gone(Exception):
@@ -67,7 +67,7 @@ class KindRecorder(threading.Thread):
         super().__init__(name=f"record-{resource.plural}", daemon=True)
         self._selector = {"labelSelector": selector} if selector else {}
         self._api, self._resource, self._recorder = api, resource, recorder
-        self._decode = msgspec.json.Decoder(_TYPES.get(resource.kind, CustomObject)).decode
+        self._decode = decoder(_TYPES.get(resource.kind, CustomObject))
         self._known: dict[tuple[str, str], Record] = {}
         self._stopping = threading.Event()
         self._response: urllib3.BaseHTTPResponse | None = None
@@ -108,7 +108,7 @@ class KindRecorder(threading.Thread):
         listing = _LISTS.decode(self._api.read(self._resource.path(), **self._selector))
         version, arrived = int(listing.metadata.resource_version), time.monotonic()
         found: dict[tuple[str, str], Record] = {}
-        for item in listing.items:
+        for item in listing.items or ():
             raw = self._api.visible(bytes(item))
             if raw is None:
                 continue
@@ -188,7 +188,7 @@ class KindRecorder(threading.Thread):
         return record
 
     def _note_progress(self, change: _Change) -> None:
-        note = _BOOKMARKS.decode(change.object)
+        note = _decode_bookmark(change.object)
         if change.type == "BOOKMARK":
             self.version = max(self.version, int(note.metadata.resource_version))
         elif note.code == 410:
