@@ -46,6 +46,7 @@ class BystanderGuard(Recorder):
     def check(self) -> None:
         if self.alarm:
             raise HarnessError(self.alarm)
+        super().check()
 
     def check_nodes(self, history: History) -> None:
         """NotStaged if another tenant's pod uses capacity on a node of the scenario."""

@@ -32,6 +32,8 @@ from muster.recording.records import Moment
 from muster.run_options import RunOptions
 from muster.schedulers import Scheduler, choose, recording_conventions
 
+_CHECK_EVERY = 0.5  # seconds; a dead process does not notify a condition variable
+
 
 class Environment:
     """One per worker. `scenario()` returns a clean context, on a new cluster if the old one is broken."""
@@ -111,7 +113,7 @@ class Environment:
         return possible_preemptors_of(history, priority, reclaims=self.scheduler.dialect.queue_kind is not None)
 
     def check(self) -> None:
-        """Raise when a component of the control plane, the scheduler or the operator has died."""
+        """Raise when a component of the control plane, the scheduler, the operator or a watch has died."""
         assert self.cluster is not None
         self.cluster.check()
         self.scheduler.check()
@@ -119,10 +121,15 @@ class Environment:
             self._policy.check()
         if self.operator is not None:
             self.operator.check()
+        self.recorder.check()
 
     def _check_scenario(self, history: History) -> None:
-        """What a scenario relies on: all processes run, and its nodes have no pods of other tenants."""
+        """What a scenario relies on: all processes run, all is recorded, its nodes have no pods of other tenants."""
         self.check()
+        with history.changed:  # no answer from a history that a watch does not write to: it comes back, or is an error
+            while not self.recorder.is_complete:
+                history.changed.wait(_CHECK_EVERY)
+                self.check()
         if self._policy:
             self._policy.check_nodes(history)
 

@@ -1,7 +1,8 @@
 """The few fields of pods, nodes and events that questions need, decoded straight from bytes.
 
-The full object stays beside them as bytes (see records.py): decoding 3 % of a pod costs 3 % of the time. Trap: for the
-API, null is the same as a field that is left out; msgspec refuses it where the type does not allow it. So use `decoder`.
+The full object stays beside them as bytes (see records.py): decoding 3 % of a pod costs 3 % of the time. Trap: to the
+API, null is the same as a field that is left out, but msgspec refuses it where the type does not allow it. So always
+decode with `decoder`.
 """
 
 from __future__ import annotations

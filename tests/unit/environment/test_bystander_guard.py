@@ -19,6 +19,7 @@ from muster.environment.in_cluster_scheduler import InClusterScheduler
 from muster.errors import HarnessError, NotStaged
 from muster.recording.history import History
 from muster.recording.objects import Pod
+from muster.recording.recorder import Recorder
 from muster.recording.records import Moment, Record
 from muster.run_options import RunOptions
 from muster.schedulers import ProcessContext, choose
@@ -66,6 +67,13 @@ def test_a_bystander_preempted_possibly_for_the_run_ends_it() -> None:
         HarnessError, match=r"team-a/victim, was preempted \(why\) while urgent of this run was pending: the run may"
     ):
         alarmed.check()
+
+
+def test_a_dead_watch_of_bystanders_is_an_error() -> None:
+    blind = guard({})
+    blind.kinds["Pod"]._down_since, blind.kinds["Pod"].last_error = 1.0, "pods is forbidden"
+    with pytest.raises(HarnessError, match="the watch of Pod objects has been down .*pods is forbidden"):
+        blind.check()
 
 
 def daemon(change: str = "MODIFIED", *, node: str = f"gpu-1{SCOPE.suffix}", phase: str = "Pending") -> Record:
@@ -119,7 +127,8 @@ def environment_of(scheduler: str, builder: HistoryBuilder) -> Any:
     environment: Any = Environment(RunOptions(scheduler=scheduler, kubeconfig=Path("nowhere")))
     chosen, configuration = choose(scheduler)
     environment.scheduler = InClusterScheduler(chosen, configuration, NOWHERE)
-    environment.recorder = SimpleNamespace(history=builder.history)
+    environment.recorder = Recorder(Api(None), ())
+    environment.recorder.history = builder.history
     environment.cluster = SimpleNamespace(check=lambda: None)
     environment._policy.guard = guard({})
     return environment
