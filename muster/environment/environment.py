@@ -66,7 +66,7 @@ class Environment:
             self.cluster = cluster
             self.api: Api = cluster.start().api
             self.scheduler: Scheduler = self._policy.new_scheduler(cluster)
-            self._policy.watch_bystanders(cluster, self._possible_preemptors)
+            self._policy.watch_bystanders(cluster, self.scheduler, self._possible_preemptors)
         else:
             files = assets.ensure(self._scheduler_class.assets, print_line=self._print_line)
             self.cluster = own_cluster(self._options, self._print_line)
@@ -123,7 +123,7 @@ class Environment:
             self.operator.check()
         self.recorder.check()
 
-    def _check_scenario(self, history: History) -> None:
+    def _check_scenario(self, history: History, reproduce: str) -> None:
         """What a scenario relies on: all processes run, all is recorded, its nodes have no pods of other tenants."""
         self.check()
         with history.changed:  # no answer from a history that a watch does not write to: it comes back, or is an error
@@ -131,7 +131,7 @@ class Environment:
                 history.changed.wait(_CHECK_EVERY)
                 self.check()
         if self._policy:
-            self._policy.check_nodes(history)
+            self._policy.check_nodes(history, reproduce)
 
     def ensure_operator(self, profile: str) -> Operator:
         """Start the training operator when a scenario first needs it: most never do."""
@@ -170,12 +170,13 @@ class Environment:
         history = self.recorder.open(
             History(namespace, tolerance=tolerance, conventions=recording_conventions(self.scheduler.dialect))
         )
+        reproduce = f"{self._options.command} --only {requirement} --keep"
         recording = Recording(
             history,
-            check_health=lambda: self._check_scenario(history),
+            check_health=lambda: self._check_scenario(history, reproduce),
             prove_live=lambda: self._prove_live(history),
             longest_backoff=self.scheduler.longest_backoff,
-            reproduce=f"{self._options.command} --only {requirement} --keep",
+            reproduce=reproduce,
         )
         recording.prove_live()
         history.began = time.monotonic()

@@ -56,17 +56,22 @@ class ExistingClusterPolicy:
         needed = scheduler_class.assets if brought_scheduler_name(self._options.scheduler) else ()
         return scheduler_on(cluster, self._options.scheduler, assets.ensure(needed, print_line=self._print_line))
 
-    def watch_bystanders(self, cluster: ExistingCluster, find_preemptors: Callable[[int], list[str]]) -> None:
-        self.guard = BystanderGuard(self._connection, cluster.scope, find_preemptors).start()
+    def watch_bystanders(
+        self, cluster: ExistingCluster, scheduler: Scheduler, find_preemptors: Callable[[int], list[str]]
+    ) -> None:
+        """A scheduler that Muster starts beside the cluster has a name that no bystander's pod has."""
+        scope, dialect = cluster.scope, scheduler.dialect
+        names = () if scope.scheduler else (dialect.scheduler_name, *dialect.other_scheduler_names)
+        self.guard = BystanderGuard(self._connection, scope, frozenset(names), find_preemptors).start()
 
     def check(self) -> None:
         if self.guard is not None:
             self.guard.check()
 
-    def check_nodes(self, history: History) -> None:
-        """NotStaged if another tenant's pod uses capacity on a node of the scenario."""
+    def check_nodes(self, history: History, reproduce: str) -> None:
+        """Raise if another tenant's pod uses capacity on a node of the scenario."""
         if self.guard is not None:
-            self.guard.check_nodes(history)
+            self.guard.check_nodes(history, reproduce)
 
     def stop(self) -> None:
         if self.guard is not None:

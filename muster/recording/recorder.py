@@ -89,6 +89,7 @@ class KindRecorder(threading.Thread):
             except _Gone:
                 self.last_error = "410 Gone"
                 self.listed.clear()
+                self._stopping.wait(_RETRY_AFTER)
             except Exception as error:  # a recorder that dies silently would look like a quiet cluster
                 self.last_error = str(error) or type(error).__name__
                 self._stopping.wait(_RETRY_AFTER)
@@ -157,7 +158,8 @@ class KindRecorder(threading.Thread):
                 raise _Gone from None
             raise
         opened = self._open_since = time.monotonic()
-        self._recorder.wake_waiting()
+        if not self.last_error:
+            self._recorder.wake_waiting()
         try:
             for lines in self._batches(self._response):
                 self._take(lines)

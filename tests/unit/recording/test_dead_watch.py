@@ -80,7 +80,7 @@ class Watched:
         environment.recorder = self.recorder
         self.recording = Recording(
             history,
-            check_health=lambda: environment._check_scenario(history),
+            check_health=lambda: environment._check_scenario(history, ""),
             prove_live=lambda: Moment(1, 1.0),
             longest_backoff=0.0,
         )
