@@ -10,7 +10,7 @@ from muster.cluster.existing import ExistingCluster
 from muster.cluster.existing.preflight import is_served
 from muster.cluster.existing.rbac import served_groups
 from muster.cluster.interface import Connection
-from muster.cluster.kubeconfig import default_kubeconfig
+from muster.cluster.kubeconfig_files import Kubeconfig
 from muster.cluster.resources import Resource
 from muster.environment.bystander_guard import BystanderGuard
 from muster.environment.in_cluster_scheduler import brought_scheduler_name, check_existing_cluster_choices, scheduler_on
@@ -26,7 +26,7 @@ class ExistingClusterPolicy:
     def __init__(self, options: RunOptions, print_line: Callable[[str], None]) -> None:
         check_existing_cluster_choices(options.scheduler, options.operator, options.client)
         self._options, self._print_line = options, print_line
-        self._connection = Connection(options.kubeconfig or default_kubeconfig(options.context), options.context)
+        self._connection = Connection(Kubeconfig.find(options.kubeconfig), options.context)
         self.guard: BystanderGuard | None = None
         self.left: list[str] = []  # objects of the run that could not be deleted
 
