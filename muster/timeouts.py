@@ -22,6 +22,7 @@ COMPONENT_STOP = _scaled(1.5)  # from SIGTERM to SIGKILL: kube-apiserver drains 
 API_REQUEST = _scaled(5)  # one request, retries not counted; an API server that has lost its etcd just hangs
 API_TRANSIENT = _scaled(8)  # transient API errors are retried for so long before they become an error
 WATCH_IDLE = 150.0  # the API server sends a bookmark about once a minute; longer silence means a dead connection
+WATCH_DOWN = _scaled(10)  # a broken watch is open again: a bit longer than the restart of an API server takes
 RECORDER_STOP = 2.0  # a watching thread ends after its connection was cut
 CLEARING_AWAY = _scaled(20)  # everything of a run on an existing cluster is gone; namespaces take a few seconds
 LEASE_EXPIRED = 60.0  # the Lease of a run was not renewed for so long: the run is dead, its objects may be deleted

@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,19 +40,33 @@ def add(subparsers: Subparsers) -> None:
 
 def _explain(args: argparse.Namespace) -> int:
     """A pod that does not exist is a usage error, without standard output."""
-    from muster.cluster.kubeconfig import default_kubeconfig
-
     cluster = target.connect(args)
     _check_pod(cluster, args.pod)
-    file = args.kubeconfig or default_kubeconfig(args.context)
-    options = {"--kubeconfig": file, "--context": args.context, "--config": _configuration(file)}
-    arguments = [str(one) for option, value in options.items() if value for one in (option, value)]
-    explained = _run_reference([args.pod, "-n", cluster.namespace, *arguments])
+    with _single_context(cluster) as file:
+        arguments = ["--kubeconfig", str(file)]
+        if configuration := _configuration(cluster.kubeconfig.context_file(cluster.context)):
+            arguments += ["--config", str(configuration)]
+        explained = _run_reference([args.pod, "-n", cluster.namespace, *arguments])
     if explained.returncode:
         lines = explained.stderr.strip().splitlines()
         raise HarnessError(f"the reference scheduler failed: {lines[-1] if lines else 'without an error message'}")
     sys.stdout.write(explained.stdout)
     return EXIT_PASSED
+
+
+@contextmanager
+def _single_context(cluster: Target) -> Iterator[Path]:
+    """A kubeconfig for the process: it neither merges files nor calls log-in plugins."""
+    from muster.cluster.kubeconfig import write_single_context
+    from muster.processes import Reaper
+
+    directory = Reaper.current().make_directory("muster-explain-")
+    try:
+        file = directory / "kubeconfig"
+        write_single_context(file, cluster.kubeconfig, cluster.context, cluster.api.token)
+        yield file
+    finally:
+        Reaper.current().remove_directory(directory)
 
 
 def _configuration(kubeconfig: Path) -> Path | None:

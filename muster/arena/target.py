@@ -16,14 +16,17 @@ from muster.errors import MusterError
 
 if TYPE_CHECKING:
     from muster.cluster.api import Api
+    from muster.cluster.kubeconfig_files import Kubeconfig
 
 
 @dataclass(frozen=True)
 class Target:
-    """A reachable API server, and the namespace to use."""
+    """A reachable API server, the namespace to use, and the context that leads there."""
 
     api: Api
     namespace: str
+    kubeconfig: Kubeconfig
+    context: str
 
 
 def add_options(parser: argparse.ArgumentParser, *, namespace: bool = True) -> None:
@@ -36,25 +39,22 @@ def add_options(parser: argparse.ArgumentParser, *, namespace: bool = True) -> N
 
 def connect(args: argparse.Namespace) -> Target:
     """Connect, after a check of the kubeconfig and of the API server that it names."""
-    from muster.cluster.kubeconfig import check_kubeconfig, default_kubeconfig
+    from muster.cluster.kubeconfig import check_kubeconfig
+    from muster.cluster.kubeconfig_files import Kubeconfig
     from muster.cluster.run_scope import open_api
 
-    file = args.kubeconfig or default_kubeconfig(args.context)
+    kubeconfig = Kubeconfig.find(args.kubeconfig)
     try:
-        check_kubeconfig(file, args.context)
-        api = open_api(file, args.context)
+        context = check_kubeconfig(kubeconfig, args.context)
+        api = open_api(kubeconfig, context)
     except MusterError as error:
         raise type(error)(f"{error}{_hint()}") from None
-    return Target(api, getattr(args, "namespace", None) or _namespace_of(file, args.context))
+    return Target(api, getattr(args, "namespace", None) or _namespace_of(kubeconfig, context), kubeconfig, context)
 
 
-def _namespace_of(file: Path, context: str | None) -> str:
-    from muster.cluster.kubeconfig import load_kubeconfig
-
-    document = load_kubeconfig(file)
-    wanted = context or document["current-context"]
-    chosen = next(entry for entry in document["contexts"] if entry["name"] == wanted)
-    return (chosen.get("context") or {}).get("namespace") or "default"
+def _namespace_of(kubeconfig: Kubeconfig, context: str) -> str:
+    chosen = next(entry for entry in kubeconfig.load()["contexts"] if entry["name"] == context)
+    return (chosen["context"] or {}).get("namespace") or "default"
 
 
 def _hint() -> str:

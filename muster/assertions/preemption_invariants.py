@@ -16,7 +16,7 @@ from muster.recording.records import Moment
 def no_victim_has_equal_or_higher_priority(history: History) -> list[str]:
     """A victim has strictly lower priority than its preemptor; what a queue reclaims may have any priority."""
     violations = []
-    for victim in victims(history):
+    for victim in _victims_of_scheduler(history):
         named = preemptors_in_events(history, victim)
         violations += [
             f"{victim.name} (priority {victim.priority}) was preempted for {pod.name} (priority {pod.priority})"
@@ -53,7 +53,7 @@ def no_victim_for_bound_preemptor(history: History) -> list[str]:
 def no_eviction_in_vain(history: History) -> list[str]:
     """In the end the preemptor of every victim that is gone is bound, deleted, or overtaken on the victim's node."""
     violations = []
-    for victim in victims(history):
+    for victim in _victims_of_scheduler(history):
         preemptors = preemptors_in_events(history, victim) or _pending_when_marked(history, victim)
         if not preemptors or victim.gone is None or _is_overtaken(history, victim):
             continue

@@ -135,14 +135,15 @@ def _check_existing_cluster(args: argparse.Namespace) -> int:
     from muster import schedulers
     from muster.cluster.existing import cleanup
     from muster.cluster.existing.preflight import inspect
-    from muster.cluster.kubeconfig import check_kubeconfig, default_kubeconfig
+    from muster.cluster.kubeconfig import check_kubeconfig
+    from muster.cluster.kubeconfig_files import Kubeconfig
     from muster.cluster.run_scope import open_api
     from muster.environment.in_cluster_scheduler import optional_kinds, required_kinds
 
-    file = args.kubeconfig or default_kubeconfig(args.context)
-    check_kubeconfig(file, args.context)
+    kubeconfig = Kubeconfig.find(args.kubeconfig)
+    context = check_kubeconfig(kubeconfig, args.context)
     chosen, configuration = schedulers.choose(args.scheduler)
-    api = open_api(file, args.context)
+    api = open_api(kubeconfig, context)
     claims = {"documents", *chosen.claims(configuration)}
     findings = inspect(api, required_kinds(args.scheduler, claims), optional_kinds(args.scheduler, claims))
     runs = cleanup.find_runs(api, schedulers.existing_cluster_objects()) if not findings.missing else {}

@@ -19,6 +19,7 @@ import tenacity
 import urllib3
 
 from muster import timeouts
+from muster.cluster.kubeconfig_files import Kubeconfig
 from muster.cluster.resources import Resource, resource_of
 from muster.errors import HarnessError, UsageError
 
@@ -45,14 +46,15 @@ def _do_nothing() -> None:
     return None
 
 
-def load_client(kubeconfig: Path, context: str | None = None) -> Any:
+def load_client(kubeconfig: Path | Kubeconfig, context: str | None = None) -> Any:
     """The official client's connection to the API server of a context."""
     from kubernetes import client, config
 
     configuration = client.Configuration()
     configuration.connection_pool_maxsize = 32
     try:
-        config.load_kube_config(str(kubeconfig), context=context, client_configuration=configuration)
+        file, context = Kubeconfig.of(kubeconfig).for_official_client(context)
+        config.load_kube_config(file, context=context, client_configuration=configuration)
     except (config.ConfigException, OSError, ValueError) as problem:
         raise UsageError(f"cannot use kubeconfig {kubeconfig}: {problem}") from None
     configuration.retries = urllib3.Retry(0, redirect=2)
@@ -70,7 +72,7 @@ class Api:
         self._dated: tuple[str, float] | None = None  # the newest response: the server's date, and when it arrived
 
     @classmethod
-    def connect(cls, kubeconfig: Path, context: str | None = None) -> Self:
+    def connect(cls, kubeconfig: Path | Kubeconfig, context: str | None = None) -> Self:
         """Connect with all the user's rights. Within a run scope, if there is one: `run_scope.open_api`."""
         return cls(load_client(kubeconfig, context))
 

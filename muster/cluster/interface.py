@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
     from muster.cluster.api import Api
+    from muster.cluster.kubeconfig_files import Kubeconfig
     from muster.cluster.run_scope import RunScope
 
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 class Connection:
     """A kubeconfig and a context: how to reach an API server. `api` is one connection pool for the whole process."""
 
-    kubeconfig: Path
+    kubeconfig: Path | Kubeconfig
     context: str | None = None
     scope: RunScope | None = None  # limits what a run does on an existing cluster
 

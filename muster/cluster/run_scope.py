@@ -17,6 +17,7 @@ import msgspec
 import urllib3
 
 from muster.cluster.api import Api, load_client
+from muster.cluster.kubeconfig_files import Kubeconfig
 from muster.cluster.resources import NODE, PRIORITY_CLASS, Resource
 from muster.errors import HarnessError
 
@@ -256,7 +257,7 @@ def read_run_scope(kubeconfig: Path) -> RunScope | None:
     return msgspec.json.decode(file.read_bytes(), type=RunScope) if file.is_file() else None
 
 
-def open_api(kubeconfig: Path, context: str | None = None, scope: RunScope | None = None) -> Api:
-    """Connect; limited to a run scope, if one is given or stored beside the kubeconfig."""
-    scope = scope or read_run_scope(kubeconfig)
+def open_api(kubeconfig: Path | Kubeconfig, context: str | None = None, scope: RunScope | None = None) -> Api:
+    """Connect; limited to a run scope, if one is given or stored beside the file that has the context."""
+    scope = scope or read_run_scope(Kubeconfig.of(kubeconfig).context_file(context))
     return ScopedApi(load_client(kubeconfig, context), scope) if scope else Api.connect(kubeconfig, context)

@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from muster import assets
 from muster.arena.node_usage import node_address
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import NODE
+from muster.cluster.run_scope import DEFAULT_NAMESPACE
 from muster.environment.cluster_objects import node_manifest
+from muster.environment.own_clusters import local_cluster, own_scheduler
 from muster.environment.suite_manifests import load_manifests
 from muster.operators import Operator, choose_operator
 from muster.processes import Process, wait_for_first_exit
@@ -30,20 +33,23 @@ class Playground:
     """Playground cluster of `muster up`. An empty name for scheduler or operator: none is started."""
 
     def __init__(self, *, scheduler: str, operator: str, print_line: Callable[[str], None]) -> None:
-        self._scheduler = choose(scheduler) if scheduler else None
+        self._scheduler = scheduler
         self._operator = choose_operator(operator) if operator else None
         self._print_line = print_line
-        self.cluster = LocalCluster(print_line=print_line)
+        self.cluster = local_cluster(scheduler, print_line) if scheduler else LocalCluster(print_line=print_line)
         self.scheduler: Scheduler | None = None
         self.operator: Operator | None = None
         self.classes: list[str] = []
 
     def start(self, *, nodes: int, gpus: int, masters: int) -> None:
         """Returns when jobs can be submitted; after an error the caller calls `stop`."""
+        files = self._assets(choose(self._scheduler)[0].assets) if self._scheduler else {}
         api = self.cluster.start().api
+        if self._scheduler:
+            self.scheduler = own_scheduler(self.cluster, self._scheduler, files)
         workers = [NodeRequest(f"gpu-{number}", gpus) for number in range(1, nodes + 1)]
         for request in (*_masters(masters), *workers):
-            api.create(node_manifest(request))
+            api.create(node_manifest(request, self._dialect.node_labels))
         for manifest in (manifest for file in _CLASSES for manifest in load_manifests(file)):
             api.create(manifest)
             self.classes.append(manifest["metadata"]["name"])
@@ -67,26 +73,29 @@ class Playground:
         self.cluster.stop()
 
     def _start_scheduler(self, workers: Iterable[NodeRequest]) -> None:
-        if self._scheduler is None:
+        if self.scheduler is None:
             return
-        kind, configuration = self._scheduler
-        self.scheduler = kind(configuration, self._workplace(kind.assets))
-        api = self.cluster.connection.api
+        api, dialect = self.cluster.connection.api, self.scheduler.dialect
         self.scheduler.install(api)
-        for manifest in (manifest for node in workers for manifest in self.scheduler.dialect.node_objects(node)):
+        for_nodes = (manifest for node in workers for manifest in dialect.node_objects(node))
+        for manifest in (*dialect.namespace_objects(DEFAULT_NAMESPACE), *for_nodes):
             api.ensure(manifest)
         self.scheduler.start()
 
     def _start_operator(self) -> None:
         if self._operator is None:
             return
-        dialect = self.scheduler.dialect if self.scheduler else Dialect(_NO_SCHEDULER)
-        self.operator = self._operator(self._workplace(self._operator.assets), dialect)
+        context = ProcessContext.on(self.cluster, self._assets(self._operator.assets))
+        self.operator = self._operator(context, self._dialect)
         self.operator.install(self.cluster.connection.api)
         self.operator.start()
 
-    def _workplace(self, files: Iterable[str]) -> ProcessContext:
-        return ProcessContext.on(self.cluster, assets.ensure(list(files), print_line=self._print_line))
+    @property
+    def _dialect(self) -> Dialect:
+        return self.scheduler.dialect if self.scheduler else Dialect(_NO_SCHEDULER)
+
+    def _assets(self, names: Iterable[str]) -> Mapping[str, Path]:
+        return assets.ensure(list(names), print_line=self._print_line)
 
     def _processes(self) -> list[Process]:
         schedulers = list(self.scheduler.processes) if self.scheduler else []

@@ -33,6 +33,8 @@ from muster.run_options import RunOptions
 from muster.schedulers import Scheduler, choose, recording_conventions
 from muster.schedulers.base import LOG_LINES_SHOWN
 
+_CHECK_EVERY = 0.5  # seconds; a dead process does not notify a condition variable
+
 
 class Environment:
     """One per worker. `scenario()` returns a clean context, on a new cluster if the old one is broken."""
@@ -66,7 +68,7 @@ class Environment:
             self.cluster = cluster
             self.api: Api = cluster.start().api
             self.scheduler: Scheduler = self._policy.new_scheduler(cluster)
-            self._policy.watch_bystanders(cluster, self._possible_preemptors)
+            self._policy.watch_bystanders(cluster, self.scheduler, self._possible_preemptors)
         else:
             files = assets.ensure(self._scheduler_class.assets, print_line=self._print_line)
             self.cluster = own_cluster(self._options, self._print_line)
@@ -120,7 +122,7 @@ class Environment:
         return possible_preemptors_of(history, priority, reclaims=self.scheduler.dialect.queue_kind is not None)
 
     def check(self) -> None:
-        """Raise when a component of the control plane, the scheduler or the operator has died."""
+        """Raise when a component of the control plane, the scheduler, the operator or a watch has died."""
         assert self.cluster is not None
         self.cluster.check()
         self.scheduler.check()
@@ -128,12 +130,17 @@ class Environment:
             self._policy.check()
         if self.operator is not None:
             self.operator.check()
+        self.recorder.check()
 
-    def _check_scenario(self, history: History) -> None:
-        """What a scenario relies on: all processes run, and its nodes have no pods of other tenants."""
+    def _check_scenario(self, history: History, reproduce: str) -> None:
+        """What a scenario relies on: all processes run, all is recorded, its nodes have no pods of other tenants."""
         self._check_or_restart()
+        with history.changed:  # no answer from a history that a watch does not write to: it comes back, or is an error
+            while not self.recorder.is_complete:
+                history.changed.wait(_CHECK_EVERY)
+                self._check_or_restart()
         if self._policy:
-            self._policy.check_nodes(history)
+            self._policy.check_nodes(history, reproduce)
 
     def _check_or_restart(self) -> None:
         """A crashed scheduler is restarted, as a kubelet would: the scenario goes on, but a second crash fails it."""
@@ -188,12 +195,13 @@ class Environment:
         history = self.recorder.open(
             History(namespace, tolerance=tolerance, conventions=recording_conventions(self.scheduler.dialect))
         )
+        reproduce = f"{self._options.command} --only {requirement} --keep"
         recording = Recording(
             history,
-            check_health=lambda: self._check_scenario(history),
+            check_health=lambda: self._check_scenario(history, reproduce),
             probe=lambda: self._prove_live(history),
             longest_backoff=self.scheduler.longest_backoff,
-            reproduce=f"{self._options.command} --only {requirement} --keep",
+            reproduce=reproduce,
         )
         recording.prove_live()
         history.began = time.monotonic()

@@ -10,7 +10,7 @@ from muster.cluster.existing import ExistingCluster
 from muster.cluster.existing.preflight import is_served
 from muster.cluster.existing.rbac import served_groups
 from muster.cluster.interface import Connection
-from muster.cluster.kubeconfig import default_kubeconfig
+from muster.cluster.kubeconfig_files import Kubeconfig
 from muster.cluster.resources import Resource
 from muster.environment.bystander_guard import BystanderGuard
 from muster.environment.in_cluster_scheduler import brought_scheduler_name, check_existing_cluster_choices, scheduler_on
@@ -26,7 +26,7 @@ class ExistingClusterPolicy:
     def __init__(self, options: RunOptions, print_line: Callable[[str], None]) -> None:
         check_existing_cluster_choices(options.scheduler, options.operator, options.client)
         self._options, self._print_line = options, print_line
-        self._connection = Connection(options.kubeconfig or default_kubeconfig(options.context), options.context)
+        self._connection = Connection(Kubeconfig.find(options.kubeconfig), options.context)
         self.guard: BystanderGuard | None = None
         self.left: list[str] = []  # objects of the run that could not be deleted
 
@@ -56,17 +56,22 @@ class ExistingClusterPolicy:
         needed = scheduler_class.assets if brought_scheduler_name(self._options.scheduler) else ()
         return scheduler_on(cluster, self._options.scheduler, assets.ensure(needed, print_line=self._print_line))
 
-    def watch_bystanders(self, cluster: ExistingCluster, find_preemptors: Callable[[int], list[str]]) -> None:
-        self.guard = BystanderGuard(self._connection, cluster.scope, find_preemptors).start()
+    def watch_bystanders(
+        self, cluster: ExistingCluster, scheduler: Scheduler, find_preemptors: Callable[[int], list[str]]
+    ) -> None:
+        """A scheduler that Muster starts beside the cluster has a name that no bystander's pod has."""
+        scope, dialect = cluster.scope, scheduler.dialect
+        names = () if scope.scheduler else (dialect.scheduler_name, *dialect.other_scheduler_names)
+        self.guard = BystanderGuard(self._connection, scope, frozenset(names), find_preemptors).start()
 
     def check(self) -> None:
         if self.guard is not None:
             self.guard.check()
 
-    def check_nodes(self, history: History) -> None:
-        """NotStaged if another tenant's pod uses capacity on a node of the scenario."""
+    def check_nodes(self, history: History, reproduce: str) -> None:
+        """Raise if another tenant's pod uses capacity on a node of the scenario."""
         if self.guard is not None:
-            self.guard.check_nodes(history)
+            self.guard.check_nodes(history, reproduce)
 
     def stop(self) -> None:
         if self.guard is not None:

@@ -26,18 +26,24 @@ def cluster_description(options: RunOptions) -> str:
     return "local (embedded)" if options.cluster == "local" else f"{options.cluster} {options.kind_image}".strip()
 
 
+def local_cluster(scheduler: str, print_line: Callable[[str], None], *, keep: bool = False) -> LocalCluster:
+    """With what this scheduler needs of a control plane; not started yet."""
+    chosen, _ = choose(scheduler)
+    return LocalCluster(
+        feature_gates=chosen.feature_gates,
+        runtime_config=chosen.runtime_config,
+        controllers=chosen.controllers,
+        keep=keep,
+        print_line=print_line,
+    )
+
+
 def own_cluster(options: RunOptions, print_line: Callable[[str], None]) -> Cluster:
     """Not started yet."""
     chosen, _ = choose(options.scheduler)
     keep = options.keep
     if options.cluster == "local":
-        return LocalCluster(
-            feature_gates=chosen.feature_gates,
-            runtime_config=chosen.runtime_config,
-            controllers=chosen.controllers,
-            keep=keep,
-            print_line=print_line,
-        )
+        return local_cluster(options.scheduler, print_line, keep=keep)
     if chosen.feature_gates:
         raise UsageError(f"{options.scheduler} needs feature gates that only a local cluster sets: use --cluster local")
     if options.cluster == "kind":

@@ -2,7 +2,8 @@
 
 A dropped connection resumes where it was, without loss. When the resourceVersion is too old for the server (410 Gone),
 the recorder lists again and marks a gap: changes may have been missed, and no question may be answered across it.
-Replayed events are recognised by their resourceVersion and dropped.
+Replayed events are recognised by their resourceVersion and dropped. A watch that does not come back is an error: to the
+questions it would look like a quiet cluster.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import EVENT, NODE, POD, Resource
 from muster.errors import HarnessError
 from muster.recording.history import History
-from muster.recording.objects import CustomObject, Event, Node, Object, Pod
+from muster.recording.objects import CustomObject, Event, Node, Object, Pod, decoder
 from muster.recording.records import Moment, Record
 
 RECORDED = (POD, NODE, EVENT)
 _TYPES: dict[str, type[Object]] = {"Pod": Pod, "Node": Node, "Event": Event}
 _RETRY_AFTER = 0.1  # seconds between two attempts at a server that refuses connections
 _MIN_DISTANCE = 1e-6  # seconds between two moments that are ordered by arrival
+_PROVEN = 1.0  # seconds that a watch stays open after a failure before it counts as working: a kind may be quiet
 
 
 class _Change(msgspec.Struct):
@@ -46,14 +48,14 @@ class _Bookmark(msgspec.Struct):
 
 class _List(msgspec.Struct):
     metadata: _ObjectHeader
-    items: list[msgspec.Raw] = []
+    items: list[msgspec.Raw] | None = None
 
 
 # Created here and not by the watching threads: msgspec crashes where several threads use a type for the first time at
 # the same moment.
 _CHANGES = msgspec.json.Decoder(_Change)
-_BOOKMARKS = msgspec.json.Decoder(_Bookmark)
 _LISTS = msgspec.json.Decoder(_List)
+_decode_bookmark = decoder(_Bookmark)
 
 
 class _Gone(Exception):
@@ -67,26 +69,40 @@ class KindRecorder(threading.Thread):
         super().__init__(name=f"record-{resource.plural}", daemon=True)
         self._selector = {"labelSelector": selector} if selector else {}
         self._api, self._resource, self._recorder = api, resource, recorder
-        self._decode = msgspec.json.Decoder(_TYPES.get(resource.kind, CustomObject)).decode
+        self._decode = decoder(_TYPES.get(resource.kind, CustomObject))
         self._known: dict[tuple[str, str], Record] = {}
         self._stopping = threading.Event()
         self._response: urllib3.BaseHTTPResponse | None = None
         self.version = 0  # everything up to here has been recorded
         self.listed = threading.Event()
-        self.last_error = ""
+        self.last_error = ""  # why the watch is not open, or was not until a moment ago
+        self._down_since: float | None = None
+        self._open_since: float | None = None
 
     def run(self) -> None:
         while not self._stopping.is_set():
+            self._down_since = self._down_since or time.monotonic()
             try:
                 if not self.listed.is_set():
                     self._list(after_gap=bool(self.version))
                 self._watch()
-                self.last_error = ""
             except _Gone:
+                self.last_error = "410 Gone"
                 self.listed.clear()
+                self._stopping.wait(_RETRY_AFTER)
             except Exception as error:  # a recorder that dies silently would look like a quiet cluster
                 self.last_error = str(error) or type(error).__name__
                 self._stopping.wait(_RETRY_AFTER)
+
+    def down_for(self) -> float:
+        """For how many seconds the watch has not worked; 0 if it does.
+
+        After a failure an open watch alone proves nothing: one that breaks at its first line is opened again and again.
+        """
+        opened, down, now = self._open_since, self._down_since, time.monotonic()
+        if down is None or (opened is not None and (not self.last_error or now - opened >= _PROVEN)):
+            return 0.0
+        return now - down
 
     def stop(self) -> None:
         self._stopping.set()
@@ -108,7 +124,7 @@ class KindRecorder(threading.Thread):
         listing = _LISTS.decode(self._api.read(self._resource.path(), **self._selector))
         version, arrived = int(listing.metadata.resource_version), time.monotonic()
         found: dict[tuple[str, str], Record] = {}
-        for item in listing.items:
+        for item in listing.items or ():
             raw = self._api.visible(bytes(item))
             if raw is None:
                 continue
@@ -141,12 +157,24 @@ class KindRecorder(threading.Thread):
             if refusal.status == 410:
                 raise _Gone from None
             raise
+        opened = self._open_since = time.monotonic()
+        if not self.last_error:
+            self._recorder.wake_waiting()
         try:
             for lines in self._batches(self._response):
                 self._take(lines)
+                self._note_working()
+            if time.monotonic() - opened < _PROVEN and self._down_since is not None:
+                raise HarnessError("the API server closes the watch as soon as it is opened")
         finally:
+            if time.monotonic() - opened >= _PROVEN:
+                self._note_working()
+            self._open_since = None
             response, self._response = self._response, None
             response.close()
+
+    def _note_working(self) -> None:
+        self._down_since, self.last_error = None, ""
 
     @staticmethod
     def _batches(response: urllib3.BaseHTTPResponse) -> Iterator[list[bytes]]:
@@ -188,7 +216,7 @@ class KindRecorder(threading.Thread):
         return record
 
     def _note_progress(self, change: _Change) -> None:
-        note = _BOOKMARKS.decode(change.object)
+        note = _decode_bookmark(change.object)
         if change.type == "BOOKMARK":
             self.version = max(self.version, int(note.metadata.resource_version))
         elif note.code == 410:
@@ -242,6 +270,27 @@ class Recorder:
                 history.append(*kind.state().values())
             self.history = history
         return history
+
+    def check(self) -> None:
+        """Raise if a watch has not worked for so long that it counts as dead."""
+        for name, kind in self.kinds.items():
+            if (seconds := kind.down_for()) > timeouts.WATCH_DOWN:
+                raise HarnessError(
+                    f"the watch of {name} objects has been down for {seconds:.0f} s"
+                    f" ({kind.last_error or 'no answer'}): what happened meanwhile is unknown;"
+                    " is the API server well, and may the user of the run watch them?"
+                )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every watch works: what has happened is in the history, or will be in a moment."""
+        return not any(kind.down_for() for kind in self.kinds.values())
+
+    def wake_waiting(self) -> None:
+        """Let whatever waits for a change look again."""
+        if (history := self.history) is not None:
+            with history.changed:
+                history.changed.notify_all()
 
     def take(self, records: list[Record]) -> None:
         with self._swap:

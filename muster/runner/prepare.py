@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from muster.suite.behaviours import Behaviour
 from muster.suite.paths import suite_root
 
 if TYPE_CHECKING:
+    from muster.cluster.kubeconfig_files import Kubeconfig
     from muster.schedulers import Scheduler
 
 # The binaries that a cluster needs; any other needs those of a control plane.
@@ -86,20 +88,33 @@ def _check_kind(options: RunOptions) -> RunOptions:
 def _check_existing(options: RunOptions, behaviours: Sequence[Behaviour]) -> RunOptions:
     """Inspect the cluster before anything is created there, and choose the id of the run."""
     from muster.cluster.existing.preflight import inspect
-    from muster.cluster.kubeconfig import check_kubeconfig, default_kubeconfig
+    from muster.cluster.kubeconfig import check_kubeconfig
+    from muster.cluster.kubeconfig_files import Kubeconfig
     from muster.cluster.run_scope import new_run_id, open_api
     from muster.environment.in_cluster_scheduler import check_existing_cluster_choices, optional_kinds, required_kinds
 
-    check_kubeconfig(options.kubeconfig, options.context)
+    kubeconfig = Kubeconfig.find(options.kubeconfig)
+    context = check_kubeconfig(kubeconfig, options.context)
     check_existing_cluster_choices(options.scheduler, options.operator, options.client)
-    file = (options.kubeconfig or default_kubeconfig(options.context)).absolute()
     capabilities = {capability for behaviour in behaviours for capability in behaviour.capabilities}
     kinds = required_kinds(options.scheduler, capabilities), optional_kinds(options.scheduler, capabilities)
-    findings = inspect(open_api(file, options.context), *kinds)
+    findings = inspect(open_api(kubeconfig, context), *kinds)
     for warning in findings.warnings:
         print_progress(f"warning: {warning}")
     findings.raise_first_problem()
-    return options.replace(kubeconfig=file, run_id=new_run_id())
+    return _pinned(options, kubeconfig, context).replace(run_id=new_run_id())
+
+
+def _pinned(options: RunOptions, kubeconfig: Kubeconfig, context: str) -> RunOptions:
+    """Name the cluster so that every process of the run takes it, even if the user chooses another context meanwhile.
+
+    Several files have no name of their own but the variable, which the processes inherit.
+    """
+    kubeconfig = kubeconfig.absolute()  # pytest runs in another directory
+    if len(kubeconfig.files) == 1:
+        return options.replace(kubeconfig=kubeconfig.files[0], context=context)
+    os.environ["KUBECONFIG"] = str(kubeconfig)
+    return options.replace(context=context)
 
 
 def binaries(cluster: str, scheduler: type[Scheduler]) -> tuple[str, ...]:

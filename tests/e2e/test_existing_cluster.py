@@ -187,7 +187,7 @@ def _bind_bystander(world: World, environment: Environment, scenario: ScenarioCo
     assert environment._policy is not None
     for attempt in tenacity.Retrying(wait=tenacity.wait_fixed(0.05), stop=tenacity.stop_after_delay(PATIENCE)):
         with attempt:
-            environment._policy.check_nodes(scenario.recording.history)
+            environment._policy.check_nodes(scenario.recording.history, "")
 
 
 def _is_in_second_round(pod: dict[str, Any]) -> bool:

@@ -71,7 +71,7 @@ def plane() -> Iterator[tuple[LocalCluster, Watch]]:
 @pytest.fixture(scope="module")
 def account(plane: tuple[LocalCluster, Watch], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A kubeconfig with exactly the RBAC rules of the scheduler's manifest."""
-    api, admin = plane[0].connection.api, plane[0].connection.kubeconfig
+    api, admin = plane[0].connection.api, plane[0].client_kubeconfig("admin")
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     for manifest in yaml.safe_load_all((_CRDS.parent / "scheduler" / "rbac.yaml").read_text()):
         api.post(_RIGHTS[manifest["kind"]], manifest)
@@ -150,7 +150,7 @@ def test_a_gang_is_pending_until_its_queue_opens(plane: tuple[LocalCluster, Watc
 
 
 def _explained(cluster: LocalCluster, name: str) -> str:
-    arguments = ["explain", name, "-n", "default", "--kubeconfig", str(cluster.connection.kubeconfig)]
+    arguments = ["explain", name, "-n", "default", "--kubeconfig", str(cluster.client_kubeconfig("admin"))]
     return subprocess.run(
         [sys.executable, "-m", "scheduler", *arguments], capture_output=True, text=True, check=True
     ).stdout
@@ -164,7 +164,7 @@ async def _until(cluster: LocalCluster, plural: str, holds: Callable[[Object], b
         if holds(found.status or {}):
             reached.set()
 
-    async with Client(Access.from_kubeconfig(cluster.connection.kubeconfig)) as client:
+    async with Client(Access.from_kubeconfig(cluster.client_kubeconfig("admin"))) as client:
         path = f"/apis/{VOLCANO_GROUP.api_version}/{plural}"
         task = asyncio.create_task(Reflector(client, path, CustomResource, look).run())
         async with asyncio.timeout(30):

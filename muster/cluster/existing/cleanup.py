@@ -7,6 +7,7 @@ for them. Deletion is repeated until the time is over, for objects that were cre
 from __future__ import annotations
 
 import datetime
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from muster import timeouts
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.existing import rbac
 from muster.cluster.existing.lease import alive_because
+from muster.cluster.kubeconfig_files import Kubeconfig
 from muster.cluster.resources import (
     LEASE,
     NAMESPACE,
@@ -117,8 +119,7 @@ def clean_up_after_run(options: RunOptions, objects: SchedulerObjects) -> bool:
     """Delete what crashed workers of this run left, or say how to with --keep; false if objects stay."""
     clean = True
     try:
-        assert options.kubeconfig is not None  # made absolute before the run
-        api = open_api(options.kubeconfig, options.context)
+        api = open_api(Kubeconfig.find(options.kubeconfig), options.context)
         runs = [run for run in find_runs(api, objects) if belongs_to_run(run, options.run_id)]
         for run in sorted(runs):
             if options.keep:
@@ -139,8 +140,10 @@ def clean_up_after_run(options: RunOptions, objects: SchedulerObjects) -> bool:
 
 def cleanup_command(options: RunOptions, run: str) -> str:
     """The command that deletes the objects of a run."""
-    where = f" --kubeconfig {options.kubeconfig}" + (f" --context {options.context}" if options.context else "")
-    return f"muster cleanup --run {run}{where}"
+    arguments = ["muster", "cleanup", "--run", run]
+    for option, value in (("--kubeconfig", options.kubeconfig), ("--context", options.context)):
+        arguments += [option, str(value)] if value else []
+    return shlex.join(arguments)
 
 
 def _print(line: str) -> None:

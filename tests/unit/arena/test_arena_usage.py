@@ -12,7 +12,7 @@ import pytest
 
 from muster.arena import argument_types, target
 from muster.cli import main
-from muster.cluster import kubeconfig
+from muster.cluster.kubeconfig_files import Kubeconfig
 
 SUBMIT = ["submit", "pytorch", "--name=a", "--image=i"]
 KUBECONFIG = """apiVersion: v1
@@ -163,8 +163,8 @@ def test_an_invalid_kubeconfig(
 
 
 def test_the_namespace_is_that_of_the_context(unreachable: tuple[Path, int]) -> None:
-    assert target._namespace_of(unreachable[0], None) == "team"
-    assert target._namespace_of(unreachable[0], "bare") == "default"
+    assert target._namespace_of(Kubeconfig.of(unreachable[0]), "here") == "team"
+    assert target._namespace_of(Kubeconfig.of(unreachable[0]), "bare") == "default"
 
 
 def test_the_error_names_the_kubeconfig_of_a_running_cluster(
@@ -233,17 +233,3 @@ def test_the_command_may_follow_two_dashes_without_quotes(
     monkeypatch.setenv("KUBECONFIG", "/does/not/exist")
     assert main([*SUBMIT, "--", "python", "a.py", "--epochs", "5"]) == 64
     assert "the kubeconfig /does/not/exist does not exist" in capsys.readouterr().err
-
-
-def test_the_first_of_several_kubeconfigs_that_has_the_context_is_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, two, broken = (tmp_path / name for name in ("one", "two", "broken"))
-    one.write_text("{current-context: here, contexts: [{name: here}]}")
-    two.write_text("{contexts: [{name: here}, {name: staging}]}")
-    broken.write_text("{")
-    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (tmp_path / "not-there", broken, one, two))))
-    assert [kubeconfig.default_kubeconfig(context) for context in (None, "here", "staging")] == [one, one, two]
-    assert kubeconfig.default_kubeconfig("nowhere") == broken  # check_kubeconfig reports what is wrong with it
-    monkeypatch.setenv("KUBECONFIG", str(two))
-    assert kubeconfig.default_kubeconfig() == two

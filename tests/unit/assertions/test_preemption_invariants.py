@@ -35,6 +35,12 @@ def test_without_an_event_one_of_the_pending_pods_must_have_a_higher_priority() 
     ]
 
 
+def test_what_the_scenario_itself_evicts_needs_no_preemptor() -> None:
+    builder = evicted_without_event(100, 10).gone("victim")
+    builder.history.removed_on_purpose.add("uid-victim")
+    assert no_victim_has_equal_or_higher_priority(builder.history) == no_eviction_in_vain(builder.history) == []
+
+
 def test_what_a_queue_reclaims_may_have_any_priority() -> None:
     builder = evicted_without_event(100, 10)
     builder.history.conventions = replace(KUBERNETES, reclaims=True)
