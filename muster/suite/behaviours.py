@@ -107,6 +107,11 @@ class Behaviour:
         """The number of its tests: one, or one per row of its Examples."""
         return max(1, len(self.examples))
 
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """What results call the rows of its Examples; one empty name where it has none."""
+        return tuple("-".join(row.values()) for row in self.examples) or ("",)
+
     def all_steps(self) -> Iterator[Step]:
         """Its steps as they will be executed, once for every row of its Examples."""
         for row in self.examples or ({},):

@@ -104,6 +104,17 @@ def test_a_worker_that_dies_is_an_error_and_the_rest_goes_on(tmp_path: Path) -> 
     assert next(each["worker"] for each in suite.results() if each["id"] == "PRE-01").startswith("gw")
 
 
+def test_a_worker_that_dies_in_a_row_of_an_outline_names_the_row(tmp_path: Path) -> None:
+    rows = "    Examples:\n      | what              |\n      | nothing happens   |\n      | the worker is killed |\n"
+    outline = f"  @PRE-01 @must\n  Scenario Outline: If <what>\n    When <what>\n    Then it holds\n{rows}"
+    suite = make_toy_suite(tmp_path).write(feature(outline))
+    assert suite.muster("run", "--workers", "2").returncode == 2
+    assert suite.verdicts() == {"PRE-01[nothing happens]": "passed", "PRE-01[the worker is killed]": "error"}
+    assert suite.muster("run", "--workers", "2", "--repeat", "2").returncode == 2
+    died = [(one["example"], one["round"]) for one in suite.results() if one["verdict"] == "error"]
+    assert sorted(died) == [("the worker is killed", 1), ("the worker is killed", 2)]
+
+
 def test_every_row_of_an_outline_is_a_scenario(tmp_path: Path) -> None:
     rows = "    Examples:\n      | name |\n      | one  |\n      | two  |\n"
     outline = f'  @PRE-01 @must\n  Scenario Outline: About <name>\n    Then "<name>" holds\n{rows}'
@@ -134,6 +145,17 @@ def test_plain_pytest_keeps_its_own_exit_codes_and_names_the_verdict(tmp_path: P
     assert "not-staged: the scheduler of an existing cluster cannot be paused" in run.stdout
     assert '<property name="verdict" value="not-staged"' in (tmp_path / "junit.xml").read_text()
     assert not list(tmp_path.rglob("results.jsonl"))
+
+
+@pytest.mark.parametrize("raised", ["NotSupported", "NotStaged"])
+def test_only_a_scenario_can_be_excused(tmp_path: Path, raised: str) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
+    unit_test = suite.root / "tests" / "test_unit.py"
+    unit_test.parent.mkdir()
+    unit_test.write_text(f"import muster.errors\ndef test_unit():\n    raise muster.errors.{raised}('gangs')\n")
+    run = suite.pytest("tests")
+    assert run.returncode == 1, run.stdout
+    assert "1 failed" in run.stdout
 
 
 def test_verdicts_and_messages_of_exception_groups() -> None:
