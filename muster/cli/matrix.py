@@ -71,4 +71,7 @@ def matrix(args: argparse.Namespace) -> int:
         ):
             (directory / name).write_bytes(content)
     print_line(f"{directory / 'matrix.html'}")
+    if columns.tested_nothing(made):
+        print_progress("nothing was tested: no scheduler supports what --only and -m select: select other behaviours")
+        return EXIT_HARNESS_BROKE
     return EXIT_HARNESS_BROKE if columns.has_errors(made) else EXIT_PASSED

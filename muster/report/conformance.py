@@ -118,7 +118,7 @@ def behaviour_results(results: Iterable[LocatedResult], command: str) -> list[Be
 
 def _behaviour_result(results: Sequence[LocatedResult], command: str) -> BehaviourResult:
     ordered = sorted(results, key=lambda located: (located[0].example, located[1], located[0].round))
-    rows = row_verdicts([result for result, _ in ordered])
+    rows = _row_verdicts([result for result, _ in ordered])
     verdict = max(rows.values(), key=_FROM_BEST_TO_WORST.index)
     decisive = Verdict.FAILED.value if verdict == UNSTABLE else verdict
     first, directory = next(
@@ -138,7 +138,7 @@ def _behaviour_result(results: Sequence[LocatedResult], command: str) -> Behavio
     )
 
 
-def row_verdicts(results: Sequence[Result]) -> dict[str, str]:
+def _row_verdicts(results: Sequence[Result]) -> dict[str, str]:
     """The verdict of each row of one behaviour; that of the behaviour is the worst, so that no row hides another."""
     rows: dict[str, set[str]] = {}
     for result in results:

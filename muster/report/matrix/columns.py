@@ -102,6 +102,12 @@ def has_errors(matrix: Matrix) -> bool:
     return any(one.verdict == Verdict.ERROR for column in matrix.columns for one in column.report.behaviours)
 
 
+def tested_nothing(matrix: Matrix) -> bool:
+    """Whether every cell was left out, so that the matrix says nothing about any scheduler."""
+    tested = (Verdict.PASSED, Verdict.FAILED, UNSTABLE, Verdict.ERROR)
+    return not any(one.verdict in tested for column in matrix.columns for one in column.report.behaviours)
+
+
 def cell_text(cell: BehaviourResult | None) -> str:
     """The verdict, with passed/runs where it failed or was unstable."""
     if cell is None:

@@ -71,6 +71,14 @@ def test_a_failure_is_a_finding_and_a_harness_error_is_not(monkeypatch: pytest.M
     assert (tmp_path / "matrix.html").exists()
 
 
+def test_a_matrix_that_tested_nothing_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(subprocess, "run", Runs(failing=["PRE-01", "PRE-02"], bad=Verdict.NOT_SUPPORTED))
+    assert main(["matrix", "kube-scheduler", "--directory", str(tmp_path)]) == 2
+    assert "nothing was tested: no scheduler supports what --only and -m select" in capsys.readouterr().err
+
+
 def test_an_interrupted_run_starts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "run", Runs(crashes=True))
     command = ["matrix", "kube-scheduler", "--directory", str(tmp_path)]
