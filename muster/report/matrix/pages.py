@@ -70,7 +70,7 @@ def _summary(matrix: Matrix) -> Iterator[str]:
     for profile in filter(None, matrix.profiles):
         yield f'<tr><th class="id">{escape(profile)}</th>'
         for core in (column.must_summary(profile) for column in matrix.columns):
-            yield f'<td class="{core.partition(" ")[0] or "none"}">{escape(core)}</td>'
+            yield f'<td class="{core.replace(",", " ").partition(" ")[0] or "none"}">{escape(core)}</td>'
         yield "</tr>\n"
     yield "</tbody>\n</table>\n</div>\n"
 

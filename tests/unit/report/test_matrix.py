@@ -108,6 +108,29 @@ def test_an_invalid_report_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert f"{tmp_path / 'reference' / FILE} is not a ConformanceReport" in capsys.readouterr().err
 
 
+def test_musts_that_were_left_out_are_counted_beside_those_that_passed(tmp_path: Path) -> None:
+    verdicts = {"PRE-01": "passed", "PRE-02": "not-supported", "PRE-03": "not-supported", "TNT-01": "not-staged"}
+    verdicts |= {"TNT-02": "error", "GNG-01": "not-supported", "JPR-01": "not-staged", "QUE-01": "failed"}
+    family = {"PRE": "preemption", "TNT": "taints", "GNG": "gangs", "JPR": "job-preemption", "QUE": "queues"}
+    results = [Result(id_, "must", [family[id_[:3]]], "", Verdict(verdict)) for id_, verdict in verdicts.items()]
+    results.append(Result("TNT-03", "must", ["taints"], "", Verdict.PASSED))
+    report = conformance.report([(one, "") for one in results], Claim("odd", "x", {}, ""), {}, "2026-01-01T00:00:00Z")
+    assert report.profiles[0].core.behaviours == {"not-supported": 2, "passed": 1}
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / FILE).write_text(to_yaml(report))
+    matrix = columns.read(tmp_path, ["odd"], "")
+    assert {profile: matrix.columns[0].must_summary(profile) for profile in matrix.profiles} == {
+        "preemption": "passed 1/1, 2 not-supported",
+        "taints": "incomplete 1/1, 1 error, 1 not-staged",
+        "gang": "not-supported",
+        "queue": "failed 0/1",
+        "job-preemption": "incomplete, 1 not-staged",
+    }
+    assert "| preemption | passed 1/1, 2 not-supported |" in pages.to_markdown(matrix)
+    assert '<td class="passed">passed 1/1, 2 not-supported</td>' in pages.to_html(matrix)
+    assert '<td class="incomplete">incomplete, 1 not-staged</td>' in pages.to_html(matrix)
+
+
 def test_untrusted_text_is_escaped(tmp_path: Path) -> None:
     results = [Result("PRE-01", "must", ["preemption"], HOSTILE, Verdict.FAILED, message=HOSTILE)]
     report = conformance.report(
