@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,13 +114,15 @@ def tested_nothing(matrix: Matrix) -> bool:
 
 
 def cell_text(cell: BehaviourResult | None) -> str:
+    """Empty where the behaviour was not run."""
+    return verdict_text(cell.verdict, cell.runs) if cell else ""
+
+
+def verdict_text(verdict: str, runs: Mapping[str, int]) -> str:
     """The verdict, with passed/runs where it failed or was unstable."""
-    if cell is None:
-        return ""
-    if cell.verdict in (Verdict.FAILED, UNSTABLE):
-        passed, runs = cell.runs.get("passed", 0), sum(cell.runs.values())
-        return f"{cell.verdict} {passed}/{runs}"
-    return cell.verdict
+    if verdict in (Verdict.FAILED, UNSTABLE):
+        return f"{verdict} {runs.get('passed', 0)}/{sum(runs.values())}"
+    return verdict
 
 
 def as_json(matrix: Matrix) -> bytes:
