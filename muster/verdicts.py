@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from muster.errors import (
     EXIT_FAILED,
@@ -100,12 +100,40 @@ class CountedResult(Protocol):
     def level(self) -> str: ...
     @property
     def tests_the_cluster(self) -> bool: ...
+    @property
+    def tests_the_operator(self) -> bool: ...
 
 
-def exit_code(results: Iterable[CountedResult], *, harness_broke: bool = False) -> int:
-    """0 all claimed MUSTs passed, 1 one failed, 2 the harness broke (which beats 1)."""
+Counted = TypeVar("Counted", bound=CountedResult)
+
+
+def is_tested(result: CountedResult) -> bool:
+    """Whether the scenario says anything about what is under test."""
+    return result.verdict in (Verdict.PASSED, Verdict.FAILED)
+
+
+def decisive(results: Iterable[Counted], *, operator_under_test: bool) -> list[Counted]:
+    """The MUSTs that decide the exit code: those about the scheduler, and those about an operator under test.
+
+    A run that tested only the cluster or its operator is about these, and their MUSTs decide.
+    """
     results = list(results)
-    if harness_broke or any(result.verdict is Verdict.ERROR for result in results):
+    only_the_cluster = not any(is_tested(result) and not result.tests_the_cluster for result in results)
+    return [
+        result
+        for result in results
+        if result.level == "must"
+        and (only_the_cluster or not result.tests_the_cluster or (operator_under_test and result.tests_the_operator))
+    ]
+
+
+def exit_code(
+    results: Iterable[CountedResult], *, operator_under_test: bool = False, harness_broke: bool = False
+) -> int:
+    """0 all claimed MUSTs passed, 1 one failed, 2 the harness broke (which beats 1) or nothing was tested."""
+    results = list(results)
+    errors = any(result.verdict is Verdict.ERROR for result in results)
+    if harness_broke or errors or not any(map(is_tested, results)):
         return EXIT_HARNESS_BROKE
-    decisive = (r for r in results if r.level == "must" and not r.tests_the_cluster)
-    return EXIT_FAILED if any(result.verdict is Verdict.FAILED for result in decisive) else EXIT_PASSED
+    musts = decisive(results, operator_under_test=operator_under_test)
+    return EXIT_FAILED if any(result.verdict is Verdict.FAILED for result in musts) else EXIT_PASSED

@@ -26,7 +26,9 @@ def add(subparsers: Subparsers) -> None:
         run,
         help="test a scheduler",
         description="Test a scheduler. Exit code: 0 if all MUSTs that it claims passed, 1 if one failed, 2 if the "
-        "harness broke or was interrupted, 64 for a usage error.",
+        "harness broke, was interrupted or tested nothing, 64 for a usage error. MUSTs that test the cluster (marked "
+        "with a dagger) decide only if nothing else was tested; those on training jobs also if --operator names "
+        "another operator than the default.",
     )
     groups = add_arguments(parser)
     groups[WHAT].add_argument("--list", action="store_true", help="list the selected behaviours and start nothing")

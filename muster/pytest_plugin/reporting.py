@@ -15,6 +15,7 @@ from muster.errors import NotStaged, NotSupported
 from muster.pytest_plugin.session import OBSERVED, behaviour_of, is_worker, run_options, session_of
 from muster.report.results import Result, append_result, recorded_environment, save_environment
 from muster.report.scenario_result import Observation
+from muster.suite.behaviours import Behaviour
 from muster.verdicts import Verdict, message_of, verdict_of
 
 
@@ -53,14 +54,14 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """The verdict of each phase; after the last one the result of the scenario goes with the report."""
+    observed = item.stash.get(OBSERVED, None)
+    if observed is None:  # no scenario: a unit test that raises NotSupported has failed, like any other
+        return (yield)
     raised = call.excinfo.value if call.excinfo else None
     if isinstance(raised, (NotSupported, NotStaged)) and call.when != "teardown":
         as_skip = pytest.skip.Exception(f"{verdict_of(raised)}: {raised}")
         call.excinfo = pytest.ExceptionInfo.from_exception(as_skip.with_traceback(raised.__traceback__))
     report = yield
-    observed = item.stash.get(OBSERVED, None)
-    if observed is None:
-        return report
     verdict, message = verdict_and_message(raised)
     observed.phase_ends(report.when, verdict, message, call.duration)
     if verdict is Verdict.FAILED:
@@ -112,6 +113,7 @@ class ResultWriter:
         muster = session_of(self._config)
         if found := muster.by_test_name.get(name):
             crashed = Observation(found, found.title, crashitem, _round_in(parameters), muster.options.repeat)
+            crashed.example = _example_in(parameters, found)
             crashed.worker = report.node.gateway.id  # set by xdist
             crashed.phase_ends("call", Verdict.ERROR, "the worker process died while it ran this scenario", 0.0)
             self._write(crashed.result(self._config.rootpath))
@@ -129,6 +131,12 @@ def _round(item: pytest.Item) -> int:
 def _round_in(parameters: str) -> int:
     number = re.search(r"round(\d+)", parameters)
     return int(number[1]) if number else 1
+
+
+def _example_in(parameters: str, behaviour: Behaviour) -> str:
+    """The row of an outline in the parameters of a node id, which name the round as well; empty where there is none."""
+    named = re.sub(r"^round\d+-|-round\d+$", "", parameters.removesuffix("]"))
+    return named if named in behaviour.row_names else ""
 
 
 def _example(item: pytest.Item) -> str:

@@ -27,7 +27,7 @@ from allure_commons.types import LabelType
 from allure_commons.utils import now, uuid4
 from allure_pytest.listener import AllureListener
 
-from muster.report import history_keys
+from muster.report import history_keys, scenario_text
 from muster.report.allure_files import (
     CSV,
     YAML,
@@ -132,10 +132,9 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
         shown.titlePath = [*behaviour.capabilities[:1], behaviour.feature_title, *filter(None, [behaviour.rule])]
         shown.testCaseId = history_keys.test_case_id(result, self._scheduler)
         shown.historyId = history_keys.history_id(result, self._scheduler)
-        # Only for an incomplete scenario: steps that ran are shown anyway. pytest-bdd's own description has a path.
-        not_run = behaviour.steps if len(result.steps) < len(behaviour.steps) else ()
-        shown.description = "\n".join(f"{step.keyword} {step.text}  " for step in not_run)
-        shown.parameters = history_keys.parameters(result, _row(behaviour, result))
+        row = _row(behaviour, result)
+        shown.description = scenario_text.markdown(behaviour, row, result.title)
+        shown.parameters = history_keys.parameters(result, row)
         shown.status = _STATUS[result.verdict]
         if result.verdict is not Verdict.PASSED:
             is_ours = result.verdict is Verdict.ERROR and shown.statusDetails
@@ -177,6 +176,7 @@ def _row(behaviour: Behaviour, result: Result) -> Mapping[str, str]:
 def _sanitize(shown: ExecutableItem) -> None:
     """Untrusted text: a lone surrogate in it, and the file cannot be written."""
     shown.name = plain(shown.name or "", LONGEST_NAME)
+    shown.description = plain(shown.description or "") or None
     details = shown.statusDetails
     if details:
         shown.statusDetails = StatusDetails(message=plain(details.message or ""), trace=plain(details.trace or ""))

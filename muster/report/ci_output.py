@@ -16,6 +16,7 @@ from typing import TextIO
 from uuid import uuid4
 from xml.etree import ElementTree as Xml
 
+from muster.report.markdown import code_block, escaped
 from muster.report.results import Result
 from muster.report.sanitize import cut, one_line, plain
 from muster.suite.behaviours import id_order
@@ -32,6 +33,7 @@ _ELEMENT = {
 _SIGNS = {Verdict.PASSED: "✅", Verdict.FAILED: "❌", Verdict.ERROR: "💥"}
 _MOST_ANNOTATIONS = 10  # GitHub shows no more of a kind for one step
 _LONGEST_REPORT = 6_000
+_LONGEST_CONCLUSION = 1_000
 _LONGEST_SUMMARY = 900_000  # GitHub rejects a summary of more than 1 MiB
 
 
@@ -127,37 +129,27 @@ def github_annotations(results: Sequence[Result]) -> list[str]:
 
 def github_summary(results: Sequence[Result], conclusion: str, facts: Mapping[str, str]) -> str:
     """Markdown: the conclusion, the table, and each failure report to be unfolded."""
-    lines = [f"## {_table_cell(conclusion)}", "", "| | id | level | verdict | seconds | title |", "|-|-|-|-|-:|-|"]
+    lines = [
+        f"## {escaped(conclusion, _LONGEST_CONCLUSION)}",
+        "",
+        "| | id | level | verdict | seconds | title |",
+        "|-|-|-|-|-:|-|",
+    ]
     for result in sorted(results, key=lambda one: (id_order(one.name), one.round)):
         sign = _SIGNS.get(result.verdict, "➖")
         cells = [sign, result.name, result.level, str(result.verdict), f"{result.seconds:.1f}", result.title]
-        lines.append("| " + " | ".join(_table_cell(cell) for cell in cells) + " |")
+        lines.append("| " + " | ".join(escaped(cell) for cell in cells) + " |")
     for result in _failed(results):
         message = cut(plain(result.message), _LONGEST_REPORT)
-        backticks = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", message)), default=0))
-        headline = _table_cell(f"{result.name} {result.verdict}: {result.title}")
-        lines += [
-            "",
-            f"<details><summary>{headline}</summary>",
-            "",
-            f"{backticks}text",
-            message,
-            backticks,
-            "",
-            "</details>",
-        ]
-    lines += ["", *(f"- {_table_cell(name)}: {_table_cell(value)}" for name, value in facts.items()), ""]
+        headline = escaped(f"{result.name} {result.verdict}: {result.title}")
+        lines += ["", f"<details><summary>{headline}</summary>", "", *code_block(message, "text"), "", "</details>"]
+    lines += ["", *(f"- {escaped(name)}: {escaped(value)}" for name, value in facts.items()), ""]
     return cut("\n".join(lines), _LONGEST_SUMMARY) + "\n"
 
 
 def _failed(results: Sequence[Result]) -> list[Result]:
     bad = [result for result in results if result.verdict in (Verdict.FAILED, Verdict.ERROR)]
     return sorted(bad, key=lambda result: (id_order(result.name), result.round))
-
-
-def _table_cell(text: str) -> str:
-    escaped = re.sub(r"([\\`*_{}\[\]<>|~#])", r"\\\1", one_line(text, 300))
-    return escaped.replace("\\<", "&lt;").replace("\\>", "&gt;")
 
 
 def _command_text(text: str) -> str:

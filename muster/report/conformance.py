@@ -43,6 +43,15 @@ PROFILES = {
     "job-preemption": "job-preemption",
     "jobs": "jobs",
 }
+_FROM_BEST_TO_WORST = (
+    Verdict.PASSED.value,
+    Verdict.SKIPPED.value,
+    Verdict.NOT_SUPPORTED.value,
+    Verdict.NOT_STAGED.value,
+    UNSTABLE,
+    Verdict.FAILED.value,
+    Verdict.ERROR.value,
+)
 _BAD = (Verdict.FAILED.value, UNSTABLE, Verdict.ERROR.value)
 
 
@@ -109,9 +118,12 @@ def behaviour_results(results: Iterable[LocatedResult], command: str) -> list[Be
 
 def _behaviour_result(results: Sequence[LocatedResult], command: str) -> BehaviourResult:
     ordered = sorted(results, key=lambda located: (located[0].example, located[1], located[0].round))
-    verdict = overall_verdict([result for result, _ in ordered])
-    bad = (located for located in ordered if located[0].verdict in (Verdict.FAILED, Verdict.ERROR))
-    first, directory = next(bad, ordered[0])
+    rows = _row_verdicts([result for result, _ in ordered])
+    verdict = max(rows.values(), key=_FROM_BEST_TO_WORST.index)
+    decisive = Verdict.FAILED.value if verdict == UNSTABLE else verdict
+    first, directory = next(
+        located for located in ordered if located[0].verdict == decisive and rows[located[0].example] == verdict
+    )
     has_timeline = first.verdict in (Verdict.PASSED, Verdict.FAILED, Verdict.ERROR)
     return BehaviourResult(
         id=first.id,
@@ -126,20 +138,18 @@ def _behaviour_result(results: Sequence[LocatedResult], command: str) -> Behavio
     )
 
 
-def overall_verdict(results: Sequence[Result]) -> str:
-    """The verdict of a behaviour: unstable when one row both passed and failed, else that of its worst row."""
-    rows: dict[str, set[Verdict]] = {}
+def _row_verdicts(results: Sequence[Result]) -> dict[str, str]:
+    """The verdict of each row of one behaviour; that of the behaviour is the worst, so that no row hides another."""
+    rows: dict[str, set[str]] = {}
     for result in results:
-        rows.setdefault(result.example, set()).add(result.verdict)
-    seen = set().union(*rows.values())
-    if Verdict.ERROR in seen:
-        return Verdict.ERROR.value
-    if any({Verdict.PASSED, Verdict.FAILED} <= verdicts for verdicts in rows.values()):
-        return UNSTABLE
-    for verdict in (Verdict.FAILED, Verdict.NOT_STAGED, Verdict.NOT_SUPPORTED, Verdict.SKIPPED):
-        if verdict in seen:
-            return verdict.value
-    return Verdict.PASSED.value
+        rows.setdefault(result.example, set()).add(result.verdict.value)
+    return {row: _row_verdict(rounds) for row, rounds in rows.items()}
+
+
+def _row_verdict(rounds: set[str]) -> str:
+    """The worst of its rounds; unstable when some passed, some failed and none broke."""
+    flips = {Verdict.PASSED.value, Verdict.FAILED.value} <= rounds
+    return UNSTABLE if flips and Verdict.ERROR.value not in rounds else max(rounds, key=_FROM_BEST_TO_WORST.index)
 
 
 def profile_of(capabilities: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ ENVIRONMENT_FILE = "environment.json"
 LOG_FILE = "pytest.log"
 ALLURE_DIRECTORY = "allure"
 TIMELINE_DIRECTORY = "timelines"  # SVG and JSON of each scenario
+_OPERATOR = "jobs"  # the capability of an operator
 
 _environment: dict[str, str] = {}
 
@@ -61,6 +62,11 @@ class Result(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """The id, with the row of an outline where there is one."""
         return f"{self.id}[{self.example}]" if self.example else self.id
+
+    @property
+    def tests_the_operator(self) -> bool:
+        """Whether it is about the training operator, which is a part of the cluster."""
+        return self.tests_the_cluster and _OPERATOR in self.capabilities
 
     @property
     def file_name(self) -> str:

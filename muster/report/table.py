@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from muster.report import ci_output
+from muster.report.conclusion import Run, conclusion, counts
 from muster.report.results import TIMELINE_DIRECTORY, Result
 from muster.report.sanitize import cut, plain
 from muster.report.timeline import text
@@ -41,20 +42,6 @@ _LABELLED = re.compile(r"(?!nodes )(?P<label>[a-z]+ +)\S")  # `seen     two vict
 _COMMAND = re.compile(r"\bmuster [a-z]")
 _USUAL_WIDTH, _WIDEST_TIMELINE = 100, 160
 _RIGHT, _WRAPS = {"seconds"}, {"title"}  # columns that are aligned to the right; the one that may take several lines
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished or interrupted run."""
-
-    scheduler: str
-    command: str  # that repeats it
-    results: Sequence[Result]
-    environment: Mapping[str, str]
-    directory: Path
-    seconds: float
-    missing: int = 0
-    interrupted: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,33 +158,6 @@ def _print_failure(console: Console, run: Run, result: Result) -> None:
     width = console.width - len(_INDENT) if console.is_terminal else None
     for line in failure_lines(result, run.command, run.directory, width):
         console.print(Text(f"{_INDENT}{line}"))
-
-
-def counts(run: Run) -> str:
-    """Number of scenarios by verdict, and the duration."""
-    counted = Counter(result.verdict for result in run.results)
-    parts = [f"{counted[verdict]} {verdict}" for verdict in Verdict if counted[verdict]]
-    if run.missing:
-        parts.append(f"{run.missing} not run")
-    number = len(run.results) + run.missing
-    return f"{number} scenario{'s' * (number != 1)} in {run.seconds:.1f} s: {', '.join(parts) or 'none'}"
-
-
-def conclusion(run: Run) -> str:
-    """The meaning of the exit code in one line."""
-    errors = sum(result.verdict is Verdict.ERROR for result in run.results)
-    musts = [result for result in run.results if result.level == "must" and not result.tests_the_cluster]
-    failed = {result.name for result in musts if result.verdict is Verdict.FAILED}
-    passed = {result.name for result in musts if result.verdict is Verdict.PASSED} - failed
-    if run.interrupted:
-        return "no verdict: the run was interrupted"
-    if errors or run.missing:
-        return f"no verdict on {run.scheduler}: the harness broke in {errors + run.missing} scenarios"
-    if failed:
-        return f"{run.scheduler} does not pass muster: {len(failed)} of {len(failed | passed)} MUSTs failed"
-    if not passed:
-        return f"no MUST was tested on {run.scheduler}"
-    return f"{run.scheduler} passes muster: all {len(passed)} MUSTs that were tested passed"
 
 
 def failure_lines(result: Result, run_command: str, directory: Path, width: int | None) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from muster.cluster.existing.cleanup import clean_up_after_run
 from muster.errors import EXIT_HARNESS_BROKE, HarnessError
 from muster.report import ci_output, table
+from muster.report.conclusion import Run
 from muster.report.results import read_environment, read_results
 from muster.run_options import RunOptions
 from muster.runner import results_dir
@@ -67,7 +68,7 @@ def _report(
         raise HarnessError(f"no scenario was run; {pytest.complaint()}")
     missing = planned - len(results)
     interrupted = interrupted and missing > 0  # ctrl-C at the last one, which was kept, cuts nothing short
-    run = table.Run(
+    run = Run(
         scheduler=options.scheduler,
         command=options.command,
         results=results,
@@ -76,6 +77,7 @@ def _report(
         seconds=pytest.seconds,
         missing=missing,
         interrupted=interrupted,
+        operator=options.operator,
     )
     if not missing and not interrupted:
         _write_conformance(options, run)
@@ -84,10 +86,11 @@ def _report(
     table.print_report(run, sys.stdout, slowest=options.durations)
     if missing and not interrupted:
         sys.stderr.write(f"muster: {missing} scenarios were not run; {pytest.complaint()}\n")
-    return exit_code(results, harness_broke=bool(missing) or interrupted)
+    broke = bool(missing) or interrupted
+    return exit_code(results, operator_under_test=run.operator_under_test, harness_broke=broke)
 
 
-def _write_conformance(options: RunOptions, run: table.Run) -> None:
+def _write_conformance(options: RunOptions, run: Run) -> None:
     """Only of a run that completed: `muster matrix` takes the file as the sign of that."""
     from muster import schedulers
     from muster.report import conformance

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -43,6 +43,8 @@ class Step:
     type: str
     text: str
     line: int
+    table: tuple[tuple[str, ...], ...] = ()
+    text_block: str | None = None  # its doc string
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Behaviour:
     example_tags: tuple[str, ...] = ()
     rule: str = ""  # the title of its Rule
     feature_line: int = 0
+    description: str = ""  # below the title: the source of what is promised
+    feature_description: str = ""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -105,10 +109,25 @@ class Behaviour:
         """The number of its tests: one, or one per row of its Examples."""
         return max(1, len(self.examples))
 
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """What results call the rows of its Examples; one empty name where it has none."""
+        return tuple("-".join(row.values()) for row in self.examples) or ("",)
+
     def all_steps(self) -> Iterator[Step]:
         """Its steps as they will be executed, once for every row of its Examples."""
         for row in self.examples or ({},):
-            yield from (Step(s.keyword, s.type, _render(s.text, row), s.line) for s in self.steps)
+            yield from self.steps_of(row)
+
+    def steps_of(self, row: Mapping[str, str]) -> Iterator[Step]:
+        """Its steps as they will be executed for one row of its Examples."""
+        for step in self.steps:
+            yield replace(
+                step,
+                text=_render(step.text, row),
+                table=tuple(tuple(_render(cell, row) for cell in cells) for cells in step.table),
+                text_block=None if step.text_block is None else _render(step.text_block, row),
+            )
 
 
 @dataclass(frozen=True)
@@ -205,6 +224,8 @@ def _behaviours(
                 example_tags=tuple(chain.from_iterable(_tags(table) for table in scenario["examples"])),
                 rule=rule,
                 feature_line=feature["location"]["line"],
+                description=_dedented(scenario["description"]),
+                feature_description=_dedented(feature["description"]),
             )
 
 
@@ -216,7 +237,15 @@ def _steps(steps: Iterator[dict[str, Any]]) -> Iterator[Step]:
     step_type = ""
     for step in steps:
         step_type = _STEP_TYPES.get(step["keywordType"], step_type)
-        yield Step(step["keyword"].strip(), step_type, step["text"], step["location"]["line"])
+        table = tuple(
+            tuple(cell["value"] for cell in row["cells"]) for row in step.get("dataTable", {}).get("rows", ())
+        )
+        text_block = step.get("docString", {}).get("content")
+        yield Step(step["keyword"].strip(), step_type, step["text"], step["location"]["line"], table, text_block)
+
+
+def _dedented(description: str) -> str:
+    return "\n".join(line.strip() for line in description.splitlines())
 
 
 def _rows(table: dict[str, Any]) -> Iterator[Mapping[str, str]]:

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from muster.errors import ConformanceFailure, HarnessError, NotStaged, NotSupported
-from muster.report.results import Result
-from muster.verdicts import Verdict, combined, exit_code, message_of, verdict_of
+from muster.verdicts import Verdict, combined, message_of, verdict_of
 from tests.support.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 ENDINGS = {
@@ -75,10 +74,12 @@ def test_failure_reports_are_printed_in_full_with_a_command_to_reproduce(ran: tu
         ("must", "", "Then it is violated", 1),
         ("should", "", "Then it is violated", 0),
         ("may", "", "Then it is violated", 0),
-        ("must", "@cluster", "Then it is violated", 0),
+        ("must", "@cluster", "Then it is violated", 1),
         ("may", "", "Then it raises a harness error", 2),
-        ("must", "", "Then it is not supported", 0),
-        ("must", "@gangs", "Then it is violated", 0),
+        ("must", "", "Then it is not supported", 2),
+        ("must", "", "Then it is not staged", 2),
+        ("must", "", "Then it is skipped", 2),
+        ("must", "@gangs", "Then it is violated", 2),
     ],
     ids=lambda value: str(value),
 )
@@ -102,6 +103,17 @@ def test_a_worker_that_dies_is_an_error_and_the_rest_goes_on(tmp_path: Path) -> 
     assert suite.verdicts() == {"PRE-01": "error"} | {f"PRE-0{number}": "passed" for number in range(2, 6)}
     assert "the worker process died" in run.stdout
     assert next(each["worker"] for each in suite.results() if each["id"] == "PRE-01").startswith("gw")
+
+
+def test_a_worker_that_dies_in_a_row_of_an_outline_names_the_row(tmp_path: Path) -> None:
+    rows = "    Examples:\n      | what              |\n      | nothing happens   |\n      | the worker is killed |\n"
+    outline = f"  @PRE-01 @must\n  Scenario Outline: If <what>\n    When <what>\n    Then it holds\n{rows}"
+    suite = make_toy_suite(tmp_path).write(feature(outline))
+    assert suite.muster("run", "--workers", "2").returncode == 2
+    assert suite.verdicts() == {"PRE-01[nothing happens]": "passed", "PRE-01[the worker is killed]": "error"}
+    assert suite.muster("run", "--workers", "2", "--repeat", "2").returncode == 2
+    died = [(one["example"], one["round"]) for one in suite.results() if one["verdict"] == "error"]
+    assert sorted(died) == [("the worker is killed", 1), ("the worker is killed", 2)]
 
 
 def test_every_row_of_an_outline_is_a_scenario(tmp_path: Path) -> None:
@@ -136,6 +148,17 @@ def test_plain_pytest_keeps_its_own_exit_codes_and_names_the_verdict(tmp_path: P
     assert not list(tmp_path.rglob("results.jsonl"))
 
 
+@pytest.mark.parametrize("raised", ["NotSupported", "NotStaged"])
+def test_only_a_scenario_can_be_excused(tmp_path: Path, raised: str) -> None:
+    suite = make_toy_suite(tmp_path).write(feature(scenario("PRE-01", "Then it holds")))
+    unit_test = suite.root / "tests" / "test_unit.py"
+    unit_test.parent.mkdir()
+    unit_test.write_text(f"import muster.errors\ndef test_unit():\n    raise muster.errors.{raised}('gangs')\n")
+    run = suite.pytest("tests")
+    assert run.returncode == 1, run.stdout
+    assert "1 failed" in run.stdout
+
+
 def test_verdicts_and_messages_of_exception_groups() -> None:
     violated, trouble = ConformanceFailure("report"), HarnessError("sentence")
     assert verdict_of(None) is Verdict.PASSED
@@ -155,7 +178,33 @@ def test_the_worst_phase_counts() -> None:
     assert combined([Verdict.NOT_SUPPORTED, Verdict.PASSED]) is Verdict.NOT_SUPPORTED
 
 
-def test_a_broken_harness_beats_everything() -> None:
-    failed = Result(id="PRE-01", level="must", capabilities=[], title="", verdict=Verdict.FAILED)
-    assert exit_code([failed]) == 1
-    assert exit_code([failed], harness_broke=True) == 2
+def test_a_run_that_tested_nothing_says_why_and_what_to_do(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path).write(
+        feature(scenario("PRE-01", "Then it is not staged"), scenario("PRE-02", "Then it holds", tags="@gangs"))
+    )
+    run = suite.muster("run")
+    assert run.returncode == 2
+    assert run.stdout.splitlines()[-1] == (
+        "nothing was tested on kube-scheduler: 1 not-supported, 1 not-staged "
+        "(PRE-01: the scheduler of an existing cluster cannot be paused): "
+        "select behaviours that the scheduler claims (docs/schedulers.md, muster run --list), "
+        "or run on a cluster where they can be set up (docs/clusters.md), such as --cluster local"
+    )
+
+
+def test_jobs_decide_for_an_operator_that_was_chosen(tmp_path: Path) -> None:
+    suite = make_toy_suite(tmp_path)
+    suite.write(feature(scenario("PRE-01", "Then it holds")))
+    suite.write(feature(scenario("JOB-01", "Then it is violated"), title="Jobs", tags="@jobs @cluster"), "jobs.feature")
+    run = suite.muster("run")
+    assert run.returncode == 0, run.stdout + run.stderr
+    passed = "kube-scheduler passes muster: all 1 MUSTs that were tested passed"
+    assert run.stdout.splitlines()[-1] == f"{passed}; not counted: 1 failed MUSTs that test the cluster"
+    run = suite.muster("run", "--operator", "training-operator")
+    assert run.returncode == 1
+    named = "kube-scheduler with operator training-operator"
+    assert run.stdout.splitlines()[-1] == f"{named} does not pass muster: 1 of 2 MUSTs failed"
+    run = suite.muster("run", "--only", "JOB-01")
+    assert run.returncode == 1
+    named = "the cluster with operator reference"
+    assert run.stdout.splitlines()[-1] == f"{named} does not pass muster: 1 of 1 MUSTs failed"

@@ -16,9 +16,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from tests.mutation import proof_page
 from tests.mutation.mutants import MUTANTS, Mutant
@@ -27,6 +28,7 @@ PROOF = Path(__file__).resolve().parents[2] / "docs" / "proof.md"
 CONCURRENT_MUTANTS = 2  # each with its own cluster
 SHORT_TIMEOUTS = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a mutant often never does what is awaited
 NOT_TESTED = ("not-supported", "not-staged")
+_WEIGHT = ("skipped", "passed", "error", proof_page.FAILED)
 
 
 def run_mutant(mutant: Mutant, results: Path, *, all_scenarios: bool = False) -> dict[str, str]:
@@ -54,12 +56,16 @@ def run_mutant(mutant: Mutant, results: Path, *, all_scenarios: bool = False) ->
     file = results / "results.jsonl"
     if not file.exists():
         raise SystemExit(f"{mutant.name} was not tested:\n{outcome.stdout}")
+    return verdicts_by_id(map(json.loads, file.read_text().splitlines()))
+
+
+def verdicts_by_id(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """One failed row of an outline is enough; without one, a row that broke is not hidden by a row that passed."""
     verdicts: dict[str, str] = {}
-    for one in map(json.loads, file.read_text().splitlines()):
-        if (
-            one["verdict"] not in NOT_TESTED and verdicts.get(one["id"]) != proof_page.FAILED
-        ):  # one failed example of an outline is enough
-            verdicts[one["id"]] = one["verdict"]
+    for one in results:
+        if one["verdict"] not in NOT_TESTED:
+            known = verdicts.get(one["id"], one["verdict"])
+            verdicts[one["id"]] = max(known, one["verdict"], key=_WEIGHT.index)
     return verdicts
 
 

@@ -184,7 +184,11 @@ class ToySuite:
         return [json.loads(line) for line in lines]
 
     def verdicts(self, directory: Path | None = None) -> dict[str, str]:
-        return {result["id"]: result["verdict"] for result in self.results(directory)}
+        """By id; the rows of an outline one by one."""
+        results = self.results(directory)
+        rows = [(f"{one['id']}[{one['example']}]" if one["example"] else one["id"], one["verdict"]) for one in results]
+        assert len(dict(rows)) == len(rows), "several rounds: use results()"
+        return dict(rows)
 
     def allure(self) -> dict[str, dict[str, Any]]:
         files = (self.latest / "allure").glob("*-result.json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from muster.suite.behaviours import id_order
 from muster.verdicts import Verdict
 
 _ORDER = (*PROFILES.values(), "")
+_TESTED = (Verdict.PASSED.value, Verdict.FAILED.value, UNSTABLE)
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,17 @@ class Column:
         return self.report.implementation.version
 
     def must_summary(self, profile: str) -> str:
-        """The result of the MUSTs of a profile, and how many of those that were tested passed."""
+        """The result of the MUSTs of a profile, how many of those that were tested passed, and what was left out."""
         found = next((one for one in self.report.profiles if one.name == profile), None)
         if found is None:
             return ""
         counted = found.core.behaviours
-        tested = sum(number for verdict, number in counted.items() if verdict != Verdict.NOT_SUPPORTED)
-        return f"{found.core.result} {counted.get('passed', 0)}/{tested}" if tested else found.core.result
+        tested = sum(counted.get(verdict, 0) for verdict in _TESTED)
+        ratio = f" {counted.get('passed', 0)}/{tested}" if tested else ""
+        left_out = [f"{number} {verdict}" for verdict, number in counted.items() if verdict not in _TESTED]
+        if not tested and set(counted) == {found.core.result}:
+            left_out = []  # none of it is claimed: the number adds nothing
+        return ", ".join([f"{found.core.result}{ratio}", *left_out])
 
     def cell(self, id_: str) -> BehaviourResult | None:
         return next((one for one in self.report.behaviours if one.id == id_), None)
@@ -102,14 +107,22 @@ def has_errors(matrix: Matrix) -> bool:
     return any(one.verdict == Verdict.ERROR for column in matrix.columns for one in column.report.behaviours)
 
 
+def tested_nothing(matrix: Matrix) -> bool:
+    """Whether every cell was left out, so that the matrix says nothing about any scheduler."""
+    answers = (*_TESTED, Verdict.ERROR)
+    return not any(one.verdict in answers for column in matrix.columns for one in column.report.behaviours)
+
+
 def cell_text(cell: BehaviourResult | None) -> str:
+    """Empty where the behaviour was not run."""
+    return verdict_text(cell.verdict, cell.runs) if cell else ""
+
+
+def verdict_text(verdict: str, runs: Mapping[str, int]) -> str:
     """The verdict, with passed/runs where it failed or was unstable."""
-    if cell is None:
-        return ""
-    if cell.verdict in (Verdict.FAILED, UNSTABLE):
-        passed, runs = cell.runs.get("passed", 0), sum(cell.runs.values())
-        return f"{cell.verdict} {passed}/{runs}"
-    return cell.verdict
+    if verdict in (Verdict.FAILED, UNSTABLE):
+        return f"{verdict} {runs.get('passed', 0)}/{sum(runs.values())}"
+    return verdict
 
 
 def as_json(matrix: Matrix) -> bytes:

@@ -11,6 +11,7 @@ from tests.support.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 OUTLINE = """  @PRE-06 @may
   Scenario Outline: About <name>
+    Source: a handbook.
     Given a node
     Then "<name>" holds
     Examples:
@@ -82,9 +83,14 @@ def test_a_conformance_failure_is_failed_with_its_report(suite: ToySuite) -> Non
     assert "def call_fixture_func" in suite.allure()["PRE-03"]["statusDetails"]["trace"]
 
 
-def test_steps_that_did_not_run_are_in_the_description(suite: ToySuite) -> None:
-    assert "description" not in suite.allure()["PRE-01"]
-    assert suite.allure()["PRE-02"]["description"].splitlines()[-1].strip() == "And it holds"
+def test_the_whole_scenario_is_in_the_description_whether_it_passed_or_not(suite: ToySuite) -> None:
+    text = suite.allure()["PRE-01"]["description"].splitlines()
+    assert "    | left | 1    |" in text
+    assert "    and more" in text
+    text = suite.allure()["PRE-02"]["description"].splitlines()
+    assert text[-2:] == ["  And it holds", "```"]
+    assert '  Then "two" holds' in suite.allure()["PRE-06[two]"]["description"].splitlines()
+    assert suite.allure()["PRE-06[two]"]["description"].startswith("Source: a handbook.")
 
 
 @pytest.mark.parametrize("id_", ["PRE-03", "PRE-04"])

@@ -41,6 +41,19 @@ def test_a_row_that_flips_is_unstable_and_rows_that_differ_are_failed() -> None:
     assert verdict_of(result("PRE-01", passed), result("PRE-01", passed, round_=2)) == "passed"
 
 
+def test_no_row_of_an_outline_hides_another() -> None:
+    passed, failed = Verdict.PASSED, Verdict.FAILED
+    flips = [result("PRE-01", passed, example="a"), result("PRE-01", failed, example="a", round_=2, message="once")]
+    fails = [result("PRE-01", failed, example="b", round_=n, message="always") for n in (1, 2)]
+    passes = [result("PRE-01", passed, example="c", round_=n) for n in (1, 2)]
+    assert verdict_of(*flips, *passes) == "unstable"
+    (cell,) = made(*flips, *fails, *passes).behaviours
+    assert (cell.verdict, cell.failure_report, cell.evidence) == ("failed", "always", "timelines/PRE-01-b.svg")
+    assert verdict_of(*passes, result("PRE-01", Verdict.NOT_STAGED, example="d")) == "not-staged"
+    (cell,) = made(*fails, result("PRE-01", Verdict.ERROR, example="e", message="the API server is gone")).behaviours
+    assert (cell.verdict, cell.failure_report) == ("error", "the API server is gone")
+
+
 def test_a_profile_passes_only_when_its_whole_core_was_tested_and_passed() -> None:
     core = made(result("PRE-01", Verdict.PASSED), result("PRE-02", Verdict.NOT_STAGED)).profiles[0].core
     assert (core.result, core.behaviours) == ("incomplete", {"not-staged": 1, "passed": 1})

@@ -71,6 +71,14 @@ def test_a_failure_is_a_finding_and_a_harness_error_is_not(monkeypatch: pytest.M
     assert (tmp_path / "matrix.html").exists()
 
 
+def test_a_matrix_that_tested_nothing_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(subprocess, "run", Runs(failing=["PRE-01", "PRE-02"], bad=Verdict.NOT_SUPPORTED))
+    assert main(["matrix", "kube-scheduler", "--directory", str(tmp_path)]) == 2
+    assert "nothing was tested: no scheduler supports what --only and -m select" in capsys.readouterr().err
+
+
 def test_an_interrupted_run_starts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "run", Runs(crashes=True))
     command = ["matrix", "kube-scheduler", "--directory", str(tmp_path)]
@@ -98,6 +106,29 @@ def test_an_invalid_report_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "reference" / FILE).write_text("kind: [")
     assert main(["matrix", "reference", "--directory", str(tmp_path)]) == 2
     assert f"{tmp_path / 'reference' / FILE} is not a ConformanceReport" in capsys.readouterr().err
+
+
+def test_musts_that_were_left_out_are_counted_beside_those_that_passed(tmp_path: Path) -> None:
+    verdicts = {"PRE-01": "passed", "PRE-02": "not-supported", "PRE-03": "not-supported", "TNT-01": "not-staged"}
+    verdicts |= {"TNT-02": "error", "GNG-01": "not-supported", "JPR-01": "not-staged", "QUE-01": "failed"}
+    family = {"PRE": "preemption", "TNT": "taints", "GNG": "gangs", "JPR": "job-preemption", "QUE": "queues"}
+    results = [Result(id_, "must", [family[id_[:3]]], "", Verdict(verdict)) for id_, verdict in verdicts.items()]
+    results.append(Result("TNT-03", "must", ["taints"], "", Verdict.PASSED))
+    report = conformance.report([(one, "") for one in results], Claim("odd", "x", {}, ""), {}, "2026-01-01T00:00:00Z")
+    assert report.profiles[0].core.behaviours == {"not-supported": 2, "passed": 1}
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / FILE).write_text(to_yaml(report))
+    matrix = columns.read(tmp_path, ["odd"], "")
+    assert {profile: matrix.columns[0].must_summary(profile) for profile in matrix.profiles} == {
+        "preemption": "passed 1/1, 2 not-supported",
+        "taints": "incomplete 1/1, 1 error, 1 not-staged",
+        "gang": "not-supported",
+        "queue": "failed 0/1",
+        "job-preemption": "incomplete, 1 not-staged",
+    }
+    assert "| preemption | passed 1/1, 2 not-supported |" in pages.to_markdown(matrix)
+    assert '<td class="passed">passed 1/1, 2 not-supported</td>' in pages.to_html(matrix)
+    assert '<td class="incomplete">incomplete, 1 not-staged</td>' in pages.to_html(matrix)
 
 
 def test_untrusted_text_is_escaped(tmp_path: Path) -> None:

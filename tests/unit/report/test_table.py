@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from muster.report.conclusion import Run, conclusion
 from muster.report.results import Result, ResultsReader, StepResult, append_result
-from muster.report.table import Run, conclusion, counts, print_report, rows
+from muster.report.table import print_report, rows
 from muster.verdicts import Verdict
 from tests.support.toy_suite import feature, make_toy_suite, scenario
 
@@ -126,18 +127,6 @@ def test_the_slowest_are_shown_with_their_longest_step() -> None:
     assert "   5.5 s  PRE-02  set-up 1.0, steps 4.0, clean-up 0.5; longest 3.2: Then it runs" in text
     assert "s  PRE-01" not in text
     assert "slowest scenarios" not in printed(run(slow), slowest=0)
-
-
-def test_the_last_line_matches_the_exit_code() -> None:
-    failed, passed, error = result("PRE-02", Verdict.FAILED), result("PRE-01"), result("PRE-03", Verdict.ERROR)
-    should = result("PRE-04", Verdict.FAILED, level="should")
-    assert conclusion(run(passed, should)) == "kube-scheduler passes muster: all 1 MUSTs that were tested passed"
-    assert conclusion(run(passed, failed)) == "kube-scheduler does not pass muster: 1 of 2 MUSTs failed"
-    assert conclusion(run(passed, failed, error)).startswith("no verdict on kube-scheduler: the harness broke in 1")
-    assert conclusion(run(passed, missing=3)).startswith("no verdict on kube-scheduler: the harness broke in 3")
-    assert conclusion(run(passed, missing=3, interrupted=True)) == "no verdict: the run was interrupted"
-    assert conclusion(run(should)) == "no MUST was tested on kube-scheduler"
-    assert counts(run(passed, failed, missing=3)) == "5 scenarios in 12.3 s: 1 passed, 1 failed, 3 not run"
 
 
 def test_the_reproduce_command_is_printed_once() -> None:
