@@ -1,4 +1,4 @@
-"""Faults that a scenario injects into running pods, to test how an operator handles them."""
+"""Faults that a scenario injects into running pods, to test how an operator or a scheduler handles them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from muster.cluster.api import STRATEGIC_PATCH
 from muster.cluster.resources import POD
 from muster.recording.conventions import BY_SCHEDULER
+from muster.schedulers.dialect import TERMINATION
 from muster.simulator.peer_loss import EXIT_CODE
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PodFaults:
-    """`scenario.faults`: crash or preempt a pod."""
+    """`scenario.faults`: crash or preempt a pod, or let it terminate slowly."""
 
     def __init__(self, scenario: ScenarioContext) -> None:
         self._scenario = scenario
@@ -22,6 +23,12 @@ class PodFaults:
     def crash(self, pod: str, code: int) -> None:
         """The containers of the pod end with this exit code."""
         mark = {"metadata": {"annotations": {EXIT_CODE: str(code)}}}
+        self._scenario.api.patch(POD, pod, mark, namespace=self._scenario.namespace)
+        self._scenario.note_activity()
+
+    def terminate_slowly(self, pod: str, seconds: float) -> None:
+        """Once the pod is deleted, its containers take so long to end."""
+        mark = {"metadata": {"annotations": {TERMINATION: f"{seconds:g}s"}}}
         self._scenario.api.patch(POD, pod, mark, namespace=self._scenario.namespace)
         self._scenario.note_activity()
 

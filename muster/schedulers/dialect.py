@@ -17,6 +17,7 @@ Manifest = dict[str, Any]
 _IMAGE = "muster.dev/nothing-runs-here"  # the nodes are simulated: an image is named, never pulled
 _TERMINATES_WITHIN = "200ms"  # long enough to be seen terminating, short enough not to delay a scenario
 GATE = "muster.dev/not-yet"
+TERMINATION = "muster.dev/termination"  # the annotation that says how long a pod terminates on a simulated node
 
 
 class Dialect:
@@ -71,7 +72,7 @@ class Dialect:
             "name": request.name,
             "namespace": namespace,
             "labels": dict(request.labels),
-            "annotations": {"muster.dev/termination": request.terminates_within or _TERMINATES_WITHIN},
+            "annotations": {TERMINATION: request.terminates_within or _TERMINATES_WITHIN},
         }
         amounts = {GPU: str(request.gpus) if request.gpus else "", "cpu": request.cpus, "memory": request.memory}
         limits = {resource: amount for resource, amount in amounts.items() if amount}

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from muster import cli
-from muster.arena import commands
+from muster.arena import in_process
 from muster.cluster.api import Api
 from muster.cluster.resources import EVENT, POD, Resource
 from muster.cluster.run_scope import open_api
@@ -120,7 +120,7 @@ def test_the_session_can_be_repeated() -> None:
         watch = Watch(api)
         for block in SESSION:
             command, _, wanted = block.partition("\n")
-            seen = commands.run(command, kubeconfig)
+            seen = in_process.run(command, kubeconfig)
             assert seen.exit_code == 0, seen.output
             if command.startswith("muster events"):  # order and nodes are not defined
                 assert sorted(usual(seen.output, PLACE)) == sorted(usual(wanted, PLACE))
