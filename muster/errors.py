@@ -25,6 +25,14 @@ class HarnessError(MusterError):
     """The harness, the cluster or the API failed: the verdict is *error*, never failed or passed."""
 
 
+class SchedulerNotServing(HarnessError):
+    """The scheduler's processes are alive, and yet it does not bind the probe pod. Its text ends with their log."""
+
+
+class SchedulerCrashed(HarnessError):
+    """A process of the scheduler ended by itself. Once is an error; twice in one scenario is a failure."""
+
+
 class ConformanceFailure(AssertionError):
     """The scheduler under test did not behave as the scenario requires. Its text is the failure report."""
 

@@ -12,15 +12,12 @@ from muster.assertions.gang_preemption import (
     victim_message_matches,
 )
 from muster.assertions.nomination import nominated_to_distinct_nodes, run_on_nominated_nodes
-from muster.assertions.operator_objects import created
-from muster.assertions.pods import gone
 from muster.assertions.preemption import pending_while_victims_terminate
 from muster.environment import ScenarioContext
-from muster.recording.questions import all_of, before
+from muster.recording.questions import all_of
 from muster.schedulers.requests import GangRequest, NodeRequest, PodRequest
 from steps.parsing import Names, pods_of, step_pattern
 
-_TERMINATION_MARGIN = 2.0  # seconds beyond the back-off, for a scenario that acts while pods terminate
 _MEMORY = "40Mi"  # requested beside CPUs, as in the walk-through of job-level preemption
 
 
@@ -91,28 +88,22 @@ def linked_gangs_are_submitted(scenario: ScenarioContext, gangs: Names, gpus: in
         scenario.groups.add_pods(name, [PodRequest(f"{name}-0", gpus, priority)])
 
 
-@when(step_pattern("{pods:Names} take longer than the scheduler's longest back-off to terminate, one after the other"))
-def pods_terminate_one_after_the_other(scenario: ScenarioContext, pods: Names) -> None:
-    for number, pod in enumerate(pods, start=1):
-        scenario.faults.terminate_slowly(pod, number * (scenario.recording.longest_backoff + _TERMINATION_MARGIN))
-
-
-@then(step_pattern('"{pod}" was created before "{other}" was gone'))
-def pod_was_created_in_time(recording: Recording, pod: str, other: str) -> None:
-    """A pod that comes too late shows nothing: that is a harness error, not a failure."""
-    recording.set_up(before(created(pod), gone(other)))
-
-
 @then(step_pattern('exactly {number:Count} of {pods:Names} was preempted for the gang "{gang}"'))
 @then(step_pattern('exactly {number:Count} of {pods:Names} were preempted for the gang "{gang}"'))
 def number_was_preempted_for_gang(scenario: ScenarioContext, number: int, pods: Names, gang: str) -> None:
-    scenario.recording.must(preempted_for_gang(pods, number, gang, scenario.groups.members(gang)))
+    scenario.recording.must(preempted_for_gang(pods, number, gang, scenario.groups.members(gang)), lasting=True)
 
 
 @then(step_pattern('{pods:Names} was preempted for the gang "{gang}"'))
 @then(step_pattern('{pods:Names} were preempted for the gang "{gang}"'))
 def pods_were_preempted_for_gang(scenario: ScenarioContext, pods: Names, gang: str) -> None:
-    scenario.recording.must(preempted_for_gang(pods, len(pods), gang, scenario.groups.members(gang)))
+    scenario.recording.must(preempted_for_gang(pods, len(pods), gang, scenario.groups.members(gang)), lasting=True)
+
+
+@then(step_pattern("{pods:Names} was preempted for the gangs {gangs:Names}"))
+def pods_were_preempted_for_gangs(scenario: ScenarioContext, pods: Names, gangs: Names) -> None:
+    members = tuple(pod for gang in gangs for pod in scenario.groups.members(gang))
+    scenario.recording.must(preempted_for_gang(pods, len(pods), " and ".join(gangs), members), lasting=True)
 
 
 @then(

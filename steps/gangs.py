@@ -8,11 +8,12 @@ from muster.assertions.gangs import (
     gang_unschedulable,
     group_keeps_phase,
     min_member_or_none_bound,
+    one_still_runs,
     running_gangs,
 )
-from muster.assertions.pods import bound, runs
+from muster.assertions.pods import bound, still_runs
 from muster.environment import ScenarioContext
-from muster.recording.questions import all_of, eventually, never
+from muster.recording.questions import all_of, never
 from muster.schedulers.requests import GangRequest, PodRequest
 from steps.parsing import Names, rows, step_pattern
 
@@ -141,8 +142,8 @@ def min_member_is_updated(scenario: ScenarioContext, name: str, min_member: int,
 
 @then(step_pattern('the whole gang "{name}" runs'))
 def whole_gang_runs(scenario: ScenarioContext, name: str) -> None:
-    running = [eventually(runs(pod)) for pod in scenario.groups.members(name)]
-    scenario.recording.must(all_of(f"the whole gang {name} running", running))
+    running = [still_runs(pod) for pod in scenario.groups.members(name)]
+    scenario.recording.must(all_of(f"the whole gang {name} running", running), lasting=True)
 
 
 @then(step_pattern('no pod of the gang "{name}" is bound'))
@@ -170,6 +171,13 @@ def some_gang_pods_run(scenario: ScenarioContext, number: int, name: str) -> Non
 def exactly_one_gang_runs(scenario: ScenarioContext, gangs: Names) -> None:
     members = {name: scenario.groups.members(name) for name in gangs}
     scenario.recording.stays(exactly_started(members, 1, still_running=True))
+
+
+@then(step_pattern("the other one of the gangs {gangs:Names} runs"))
+def other_gang_runs(scenario: ScenarioContext, gangs: Names) -> None:
+    members = {name: scenario.groups.members(name) for name in gangs}
+    scenario.recording.must(exactly_started(members, len(gangs)))
+    scenario.recording.must(one_still_runs(members), lasting=True)
 
 
 @then(step_pattern('the PodGroup of gang "{name}" stays in phase "{phase}"'))

@@ -13,7 +13,7 @@ from muster.errors import HarnessError
 from muster.schedulers.requests import PodRequest, Toleration
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_POD_COLUMNS = ("pod", "GPUs", "priority", "node", "terminates in", "tolerates")
+_POD_COLUMNS = ("pod", "GPUs", "priority", "node", "grace period", "tolerates")
 _Converter = TypeVar("_Converter", bound=Callable[[str], object])
 
 Names = tuple[str, ...]
@@ -92,7 +92,7 @@ def pods_of(datatable: list[list[str]], *, priority: int | None = None) -> list[
             gpus=int(row.get("GPUs", "0")),
             priority=int(row["priority"]) if "priority" in row else priority,
             node=row.get("node", ""),
-            terminates_within=row.get("terminates in", ""),
+            long_grace_period=row.get("grace period", "") == "long",
             tolerations=tuple(toleration(text) for text in row.get("tolerates", "").split()),
         )
         for row in rows(datatable)

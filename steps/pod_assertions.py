@@ -1,17 +1,14 @@
 """What is asserted about pods: each Then asks one question of the recording."""
 
+from dataclasses import replace
+
 from pytest_bdd import then
 
 from muster.assertions.allocation import gpus_in_use_never_above, gpus_in_use_on, spread_over
 from muster.assertions.evaluation import Recording
 from muster.assertions.events import failed_scheduling_event_names, scheduling_failure_names
-from muster.assertions.nomination import (
-    first_nominated_to_node_of,
-    nominated,
-    nominated_while_terminating,
-    nomination_withdrawn,
-)
-from muster.assertions.pods import bound, deleting, disruption_target, gone, runs, runs_on, unschedulable
+from muster.assertions.nomination import nominated_while_terminating, nomination_withdrawn
+from muster.assertions.pods import bound, disruption_target, gone, not_evicted, still_runs, unschedulable
 from muster.assertions.preemption import (
     every_victim_necessary,
     exactly_preempted,
@@ -21,6 +18,7 @@ from muster.assertions.preemption import (
     preempted_event_names,
     preempted_event_names_node,
     runs_on_node_of_victim,
+    victims_named,
 )
 from muster.recording.conventions import BY_SCHEDULER
 from muster.recording.questions import all_of, before, eventually, never
@@ -30,14 +28,14 @@ from steps.parsing import Names, rows, step_pattern
 @then(step_pattern("{pods:Names} run"))
 @then(step_pattern("{pods:Names} runs"))
 def pods_run(recording: Recording, pods: Names) -> None:
-    recording.must(all_of(f"{', '.join(pods)} running", [eventually(runs(pod)) for pod in pods]))
+    recording.must(all_of(f"{', '.join(pods)} running", [still_runs(pod) for pod in pods]), lasting=True)
 
 
 @then(step_pattern("{pods:Names} runs on {nodes:Names}"))
 @then(step_pattern("{pods:Names} run on {nodes:Names} only"))
 def pods_run_on(recording: Recording, pods: Names, nodes: Names) -> None:
     wanted = f"{', '.join(pods)} on {' or '.join(nodes)}"
-    recording.must(all_of(wanted, [eventually(runs_on(pod, nodes)) for pod in pods]))
+    recording.must(all_of(wanted, [still_runs(pod, nodes) for pod in pods]), lasting=True)
 
 
 @then(step_pattern("{pods:Names} run on {number:Count} different nodes"))
@@ -55,18 +53,18 @@ def pods_stay_pending(recording: Recording, pods: Names) -> None:
 @then(step_pattern("exactly {number:Count} of {pods:Names} was preempted for {by:Names}"))
 @then(step_pattern("exactly {number:Count} of {pods:Names} were preempted for {by:Names}"))
 def number_was_preempted(recording: Recording, number: int, pods: Names, by: Names) -> None:
-    recording.must(exactly_preempted(pods, number, by[0]))
+    recording.must(exactly_preempted(pods, number, by[0]), lasting=True)
 
 
 @then(step_pattern("{pods:Names} was preempted for {by:Names}"))
 @then(step_pattern("{pods:Names} were preempted for {by:Names}"))
 def pods_were_preempted(recording: Recording, pods: Names, by: Names) -> None:
-    recording.must(exactly_preempted(pods, len(pods), by[0]))
+    recording.must(exactly_preempted(pods, len(pods), by[0]), lasting=True)
 
 
 @then(step_pattern('"{preemptor}" runs on the node of one of the victims {pods:Names}'))
 def preemptor_runs_on_victims_node(recording: Recording, preemptor: str, pods: Names) -> None:
-    recording.must(runs_on_node_of_victim(preemptor, pods))
+    recording.must(runs_on_node_of_victim(preemptor, pods), lasting=True)
 
 
 @then("no pod was preempted")
@@ -86,19 +84,14 @@ def victims_were_necessary(recording: Recording, preemptor: str) -> None:
 
 @then(step_pattern('"{victim}" has DisruptionTarget=PreemptionByScheduler before deletion'))
 def victim_has_disruption_target(recording: Recording, victim: str) -> None:
-    recording.must(before(disruption_target(victim, BY_SCHEDULER), gone(victim)))
+    marked = before(disruption_target(victim, BY_SCHEDULER), gone(victim))
+    recording.must(replace(marked, victims=victims_named((victim,))))
 
 
 @then(step_pattern('a Preempted event on "{victim}" names "{preemptor}" and the node'))
 def preempted_event_names_preemptor_and_node(recording: Recording, victim: str, preemptor: str) -> None:
     recording.must(eventually(preempted_event_names(victim, preemptor)))
     recording.must(preempted_event_names_node((victim,), preemptor))
-
-
-@then(step_pattern('"{preemptor}" is nominated to the node of "{victim}" before "{victim}" is gone'))
-def preemptor_is_nominated_before_victim_is_gone(recording: Recording, preemptor: str, victim: str) -> None:
-    recording.must(before(nominated(preemptor), gone(victim)))
-    recording.must(first_nominated_to_node_of(preemptor, victim))
 
 
 @then(step_pattern('"{pod}" is nominated to the node of "{victim}" while "{victim}" terminates'))
@@ -135,7 +128,7 @@ def warning_event_contains(recording: Recording, pod: Names, terms: Names) -> No
 @then(step_pattern("{pods:Names} was not evicted"))
 @then(step_pattern("{pods:Names} were not evicted"))
 def pods_were_not_evicted(recording: Recording, pods: Names) -> None:
-    recording.stays(all_of(f"{', '.join(pods)} not evicted", [never(deleting(pod)) for pod in pods]))
+    recording.stays(all_of(f"{', '.join(pods)} not evicted", [not_evicted(pod) for pod in pods]))
 
 
 @then("the GPUs in use are:")

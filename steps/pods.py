@@ -32,6 +32,16 @@ def disruption_budget_without_allowance(scenario: ScenarioContext, pods: Names) 
     scenario.protect_pods(*pods)
 
 
+@when("the grace periods of the victims end")
+def grace_periods_end(scenario: ScenarioContext) -> None:
+    scenario.end_grace_periods()
+
+
+@when(step_pattern("the grace period of {pods:Names} ends"))
+def grace_period_ends(scenario: ScenarioContext, pods: Names) -> None:
+    scenario.end_grace_periods(*pods)
+
+
 @when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d}'))
 def pod_is_created_at_priority(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
     scenario.submit(PodRequest(name, gpus, priority))

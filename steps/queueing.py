@@ -8,9 +8,9 @@ from muster.assertions.events import scheduling_failure_names
 from muster.assertions.gangs import (
     bound_before,
     exactly_started,
-    group_counts_running,
     group_declares,
     group_phases_advance,
+    podgroup_counts_running,
 )
 from muster.assertions.queues import gang_queued, gpus_in_use_by_queue, within_capability
 from muster.environment import ScenarioContext
@@ -197,7 +197,7 @@ def pod_group_went_from_pending_to_running(scenario: ScenarioContext, name: str)
 
 @then(step_pattern('the PodGroup of gang "{name:Name}" reported {number:d} running pods'))
 def pod_group_reported_running(scenario: ScenarioContext, name: str, number: int) -> None:
-    scenario.recording.must(group_counts_running(name, number, scenario.scheduler.dialect.running_members))
+    scenario.recording.must(podgroup_counts_running(name, number, scenario.scheduler.dialect.running_members))
 
 
 @then("the GPUs in use, plus or minus one, are:")

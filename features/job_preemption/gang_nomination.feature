@@ -31,13 +31,14 @@ Feature: Nominated nodes of a gang
     Source: Koordinator documentation, job-level preemption: a job whose victims still terminate does not preempt again.
     Given a node with 6 GPUs
     And pods running at priority 10:
-      | pod    | GPUs | terminates in |
-      | first  | 2    | 6s            |
-      | second | 2    | 6s            |
-      | third  | 2    | 6s            |
+      | pod    | GPUs | grace period |
+      | first  | 2    | long         |
+      | second | 2    | long         |
+      | third  | 2    | long         |
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
     Then the gang "train" stays pending while exactly two of "first", "second", "third" terminate
-    And the whole gang "train" runs
+    When the grace periods of the victims end
+    Then the whole gang "train" runs
     And exactly two of "first", "second", "third" were preempted for the gang "train"
     And no other pod was evicted or failed
 
@@ -46,13 +47,16 @@ Feature: Nominated nodes of a gang
     Source: Koordinator documentation, job-level preemption: nominated nodes reserve the room for all members of the job.
     Given a node with 4 GPUs
     And pods running at priority 10:
-      | pod   | GPUs | terminates in |
-      | early | 2    | 5s            |
-      | late  | 2    | 9s            |
+      | pod   | GPUs | grace period |
+      | early | 2    | long         |
+      | late  | 2    | long         |
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
     Then the gang "train" stays pending while exactly two of "early", "late" terminate
     When pod "lesser" requests 2 GPUs at priority 50
     And pod "equal" requests 2 GPUs at priority 100
+    And the grace period of "early" ends
+    Then "lesser", "equal" stay pending
+    When the grace period of "late" ends
     Then the whole gang "train" runs
     And "lesser", "equal" stay pending
     When the gang "train" finishes
@@ -63,11 +67,12 @@ Feature: Nominated nodes of a gang
     Source: Koordinator, job-level preemption: nominations of lower-priority pods are cleared.
     Given a node with 4 GPUs
     And pods running at priority 10:
-      | pod | GPUs | terminates in |
-      | low | 4    | 4s            |
+      | pod | GPUs | grace period |
+      | low | 4    | long         |
     When a gang "first" of 2 pods with 2 GPUs each is submitted at priority 100
     Then "low" was preempted for the gang "first"
     When a gang "better" of 2 pods with 2 GPUs each is submitted at priority 200
+    And the grace periods of the victims end
     Then the whole gang "better" runs
     And no pod of the gang "first" is bound
     When the gang "better" finishes
@@ -78,11 +83,12 @@ Feature: Nominated nodes of a gang
     Source: scheduler-plugins issue 443: re-created victims must not retake the room that their going has made.
     Given a node with 4 GPUs
     And pods running at priority 10:
-      | pod | GPUs | terminates in |
-      | low | 4    | 3s            |
+      | pod | GPUs | grace period |
+      | low | 4    | long         |
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
     Then "low" was preempted for the gang "train"
     When pod "low-again" requests 4 GPUs at priority 10
+    And the grace periods of the victims end
     Then the whole gang "train" runs
     And "low-again" stays pending
     And no other pod was evicted or failed

@@ -30,6 +30,7 @@ Feature: Preemption for a whole gang
     And no pod was preempted
     When "high" finishes
     Then the whole gang "train" runs
+    And "low" was preempted for the gang "train"
 
   @JPR-16 @must
   Scenario: No preemption for a gang with fewer pods than minMember
@@ -77,7 +78,7 @@ Feature: Preemption for a whole gang
     And exactly one of "low-east", "low-west" was preempted for the gang "small"
 
   @JPR-19 @must
-  Scenario: A heterogeneous gang is placed by pod size
+  Scenario: Each pod of a heterogeneous gang is bound to a node where it fits
     Source: Koordinator documentation, job-level preemption: every member must fit once the victims are gone.
     Given a node "large" with 4 GPUs
     And a node "small" with 2 GPUs
@@ -110,3 +111,4 @@ Feature: Preemption for a whole gang
     When "high" finishes
     Then the whole gang "actors" runs
     And the whole gang "learners" runs
+    And "low" was preempted for the gangs "actors", "learners"

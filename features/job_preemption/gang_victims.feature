@@ -55,7 +55,7 @@ Feature: Victims of a gang
     And no other pod was evicted or failed
 
   @JPR-08 @must
-  Scenario: Victims of a gang that still fit are reprieved
+  Scenario: Pods that still fit beside the gang are reprieved
     Source: Koordinator documentation, job-level preemption: victims that the members leave room for are kept.
     Given a node "east" with 4 GPUs
     And a node "west" with 4 GPUs

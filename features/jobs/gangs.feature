@@ -6,7 +6,7 @@ Feature: Gangs of training jobs
     Given an operator that applies the restartPolicy of each role
 
   @JOB-06 @must @gangs @queues
-  Scenario: schedulingPolicy creates a PodGroup for the job's lifetime
+  Scenario: A job with schedulingPolicy gets a PodGroup for its lifetime
     Source: Kubeflow training-operator 1.9, SchedulingPolicy: minAvailable, queue, minResources and priorityClass go into the job's PodGroup; without minAvailable all replicas count, without minResources what they ask for; the group is deleted when the job is over.
     Given a node with 8 GPUs
     And a queue "research" with 8 GPUs
@@ -34,7 +34,7 @@ Feature: Gangs of training jobs
     And the PodGroup of gang "partial" is deleted
 
   @JOB-07 @must
-  Scenario: The MPI launcher starts after its workers and fails with them
+  Scenario: The MPI launcher starts after its workers and fails when one of them fails
     Source: Kubeflow mpi-operator 0.2, v1alpha1: the launcher is made when all workers are ready, with no resources of theirs, and its end is the job's; Arena, priority and preemption for MPIJob: a job whose worker is taken away has failed; Kubeflow training-operator 1.9, MPIJob: a failed worker fails the job unless its policy is ExitCode.
     Given a node with 2 GPUs
     When an MPI job "horovod" of 3 workers is created

@@ -119,7 +119,7 @@ Feature: Lifecycle of training jobs
       | Worker | 1      |
 
   @JOB-10 @must
-  Scenario: An operator restart does not change jobs
+  Scenario: Restarting the training operator changes neither jobs nor their pods
     Source: Kubernetes documentation, Controllers: the desired and the actual state are in the API, so that a controller may fail at any time and another goes on.
     Given a node with 8 GPUs
     When a PyTorch job "steady" of 1 master and 3 workers is created

@@ -6,7 +6,7 @@ Feature: Replicas of training jobs
     Given an operator that applies the restartPolicy of each role
 
   @JOB-01 @must
-  Scenario: Replicas get stable names, labels and rendezvous variables
+  Scenario: Replicas get stable names, labels and rendezvous environment variables
     Source: Kubeflow training-operator 1.7 and 1.9, PyTorchJob: pods and services <job>-<role>-<index>, labels training.kubeflow.org/operator-name, job-name, replica-type, replica-index and, on the master, job-role; MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK in every replica.
     Given a node with 5 GPUs
     When a PyTorch job "train" of 1 master and 2 workers is created
@@ -32,7 +32,7 @@ Feature: Replicas of training jobs
       | other-worker-0 | other-master-0 | 23456       | 2          | 1    |
 
   @JOB-11 @should
-  Scenario: The operator also sets the legacy pytorch-operator labels
+  Scenario: Pods of a PyTorchJob also get the labels of the earlier pytorch-operator
     Source: Kubeflow pytorch-operator 1.0: labels group-name, pytorch-job-name, pytorch-replica-type, pytorch-replica-index and, on the master, job-role; Arena 0.15.5 takes either these or training.kubeflow.org/*. Our opinion: both, for the clients of either time.
     Given a node with 5 GPUs
     When a PyTorch job "train" of 1 master and 2 workers is created

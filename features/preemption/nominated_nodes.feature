@@ -7,12 +7,14 @@ Feature: Competition for a nominated node
     Source: Kubernetes documentation, Pod Priority and Preemption: a pending pod goes before others of lower priority.
     Given a node with 1 GPU
     And pods running at priority 10:
-      | pod    | GPUs | terminates in |
-      | victim | 1    | 2s            |
+      | pod    | GPUs | grace period |
+      | victim | 1    | long         |
     When pods are created while the scheduler is paused:
       | pod      | GPUs | priority |
       | urgent   | 1    | 100      |
       | critical | 1    | 200      |
+    Then "victim" was preempted for "critical"
+    When the grace periods of the victims end
     Then "critical" runs
     And "urgent" stays pending
     And no other pod was evicted or failed
@@ -24,11 +26,12 @@ Feature: Competition for a nominated node
     Source: Kubernetes documentation, Pod Priority and Preemption: a nominated node may be given to a pod of higher priority that comes later.
     Given a node with 1 GPU
     And pods running at priority 10:
-      | pod    | GPUs | terminates in |
-      | victim | 1    | 4s            |
+      | pod    | GPUs | grace period |
+      | victim | 1    | long         |
     When pod "urgent" requests 1 GPU at priority 100
     Then "urgent" is nominated to the node of "victim" while "victim" terminates
     When pod "critical" requests 1 GPU at priority 200
+    And the grace periods of the victims end
     Then "critical" runs
     And "urgent" is no longer nominated to the node of "critical"
     And "urgent" stays pending
@@ -41,12 +44,13 @@ Feature: Competition for a nominated node
     Source: Kubernetes conformance, "runs ReplicaSets to verify preemption running path" (since 1.19).
     Given a node with 2 GPUs
     And pods running:
-      | pod   | GPUs | priority | terminates in |
-      | batch | 1    | 10       | 2s            |
-      | peer  | 1    | 20       |               |
+      | pod   | GPUs | priority | grace period |
+      | batch | 1    | 10       | long         |
+      | peer  | 1    | 20       |              |
     When pod "urgent" requests 1 GPU at priority 100
     Then "batch" was preempted for "urgent"
     When a controller replaces "batch" by "replacement"
+    And the grace periods of the victims end
     Then "urgent" runs
     And "replacement" stays pending
     And "batch" was preempted for "urgent"

@@ -71,7 +71,7 @@ Feature: Victim selection
     And "oldest" was not evicted
 
   @PRE-06 @must
-  Scenario: Victims that still fit are reprieved
+  Scenario: Pods that still fit beside the preemptor are reprieved
     Source: Kubernetes documentation, Pod Priority and Preemption: victims that need not go are kept back.
     Given a node with 8 GPUs
     And pods running at priority 10:

@@ -29,24 +29,27 @@ Feature: Termination of victims
     Source: Kubernetes documentation, Pod Priority and Preemption: nominatedNodeName is set while victims terminate.
     Given a node with 1 GPU
     And pods running at priority 10:
-      | pod    | GPUs | terminates in |
-      | victim | 1    | 2s            |
+      | pod    | GPUs | grace period |
+      | victim | 1    | long         |
     When pod "urgent" requests 1 GPU at priority 100
-    Then "urgent" is nominated to the node of "victim" before "victim" is gone
-    And "urgent" is bound only after "victim" is gone
-    And "urgent" runs
+    Then "urgent" is nominated to the node of "victim" while "victim" terminates
+    And "urgent" stays pending
+    When the grace periods of the victims end
+    Then "urgent" is bound only after "victim" is gone
+    And "urgent" runs on the node of one of the victims "victim"
 
   @PRE-17 @must
-  Scenario: No further preemption while a victim is terminating
+  Scenario: A pod does not preempt again while its victim terminates
     Source: kube-scheduler: a pod with a terminating victim on its nominated node is not eligible to preempt again.
     Given a node with 2 GPUs
     And pods running at priority 10:
-      | pod    | GPUs | terminates in |
-      | first  | 1    | 4s            |
-      | second | 1    | 4s            |
+      | pod    | GPUs | grace period |
+      | first  | 1    | long         |
+      | second | 1    | long         |
     When pod "urgent" requests 1 GPU at priority 100
     Then "urgent" stays pending while exactly one of "first", "second" terminates
-    And "urgent" runs
+    When the grace periods of the victims end
+    Then "urgent" runs
     And exactly one of "first", "second" was preempted for "urgent"
     And no other pod was evicted or failed
 
@@ -55,11 +58,13 @@ Feature: Termination of victims
     Source: Kubernetes documentation, Pod Priority and Preemption: graceful termination of victims leaves a time gap.
     Given a node with 4 GPUs
     And pods running at priority 10:
-      | pod  | GPUs | terminates in |
-      | slow | 4    | 2s            |
+      | pod  | GPUs | grace period |
+      | slow | 4    | long         |
     When pod "urgent" requests 4 GPUs at priority 100
     And pod "lower" requests 1 GPU at priority 50
     Then "slow" was preempted for "urgent"
-    And "urgent" is bound only after "slow" is gone
+    And "urgent", "lower" stay pending
+    When the grace periods of the victims end
+    Then "urgent" is bound only after "slow" is gone
     And at no time more than 4 GPUs were in use
     And "lower" stays pending

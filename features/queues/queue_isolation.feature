@@ -34,6 +34,7 @@ Feature: Isolation between queues
     And no pod was preempted
     When a gang "urgent" of 4 pods with 1 GPU each is submitted to queue "ours" at priority 100
     Then the whole gang "urgent" runs
+    And "low-0", "low-1", "low-2", "low-3" were preempted for the gang "urgent"
     And "other-0", "other-1", "other-2", "other-3" were not evicted
     And queue "ours" never used more than its capability
 
@@ -71,7 +72,7 @@ Feature: Isolation between queues
       | shared | 8    |
 
   @QUE-17 @should
-  Scenario: Two queues with competing jobs do not deadlock
+  Scenario: Jobs of two queues that compete for the same GPUs do not deadlock
     Source: Volcano issues 1096 and 3725: two jobs in two queues, room for one of them, and both wait for ever.
     Given a node with 3 GPUs
     And a queue "left" of weight 1

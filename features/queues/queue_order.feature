@@ -36,7 +36,7 @@ Feature: Order within a queue
     Then the whole gang "newer" runs
 
   @QUE-04 @must
-  Scenario: A job that fits starts ahead of a blocked one
+  Scenario: A job that fits starts before an earlier job that does not fit
     Source: Volcano pull request 1089: a job that cannot start no longer blocks the jobs behind it.
     Given a node with 16 GPUs
     And a queue "research" with 8 GPUs
@@ -86,7 +86,7 @@ Feature: Order within a queue
     Then the whole gang "harmful" runs
 
   @QUE-07 @must
-  Scenario: With preemption disabled priority orders the queue and evicts nothing
+  Scenario: With preemption disabled, priority orders the queue and no pod is evicted
     Source: Volcano documentation, Actions: the default actions are enqueue, allocate and backfill; preempt is not among them.
     Given preemption is disabled
     And a node with 16 GPUs
@@ -99,7 +99,7 @@ Feature: Order within a queue
     Then the whole gang "urgent" runs
 
   @QUE-10 @should
-  Scenario: A higher-priority job starts before an admitted job that cannot be placed
+  Scenario: A higher-priority job starts before a job that its queue admitted but that fits on no node
     Source: Volcano issue 5330: a job that was admitted keeps its share of the queue before higher-priority ones.
     Given a node "east" with 4 GPUs
     And a node "west" with 4 GPUs

@@ -28,7 +28,7 @@ Feature: Taint-based eviction
     And "steady" was not evicted
 
   @TNT-10 @must
-  Scenario: The shortest tolerationSeconds applies
+  Scenario: Of several tolerations the shortest tolerationSeconds applies
     Source: Kubernetes documentation, Taints and Tolerations: a pod must tolerate every taint, so the shortest time ends its stay.
     Given a node "tainted" with 2 GPUs
     And pod "tolerant" runs with 1 GPU and tolerates:

@@ -36,7 +36,7 @@ Feature: Taints and tolerations
     Then "tolerant" runs on "tainted"
 
   @TNT-04 @must
-  Scenario: Operator Exists without a key tolerates every taint
+  Scenario: A toleration with operator Exists and no key tolerates every taint
     Source: Kubernetes documentation, Taints and Tolerations: an empty key with operator Exists tolerates everything.
     Given nodes:
       | node   | GPUs | taints              |

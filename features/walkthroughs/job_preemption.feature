@@ -4,7 +4,7 @@ Feature: Walk-through: job-level preemption by a training job
   CPUs on each. (Clusters before 1.35 keep nominatedNodeName after the binding; here it is empty again, as published.)
 
   @DOC-5 @must @doc-5
-  Scenario: Job-level preemption is all or nothing
+  Scenario: A gang preempts for all of its pods or for none
     Given a node "cn-beijing.1" with 4 CPUs and 16Gi of memory
     And a node "cn-beijing.2" with 4 CPUs and 16Gi of memory
     And the objects of the manifest "job-preemption-classes"
@@ -13,19 +13,18 @@ Feature: Walk-through: job-level preemption by a training job
     Then "lp-pod-1", "lp-pod-2" run on two different nodes
     And no CPU is free on "cn-beijing.1", "cn-beijing.2"
     # 2: a high-priority job is created, and both conditions name the preemptor
-    When "lp-pod-1", "lp-pod-2" take longer than the scheduler's longest back-off to terminate, one after the other
-    And the objects of the manifest "hp-training-job" are created
+    When the objects of the manifest "hp-training-job" are created
     Then "lp-pod-1", "lp-pod-2" were preempted for the gang "hp-training-job"
     And "lp-pod-1", "lp-pod-2" have the DisruptionTarget message "koord-scheduler: preempting to accommodate higher priority pods, preemptor: default/hp-training-job, trigger?od: default/hp-worker-?" before deletion
     # 3: while they terminate, each member is nominated to its own node
     And "hp-worker-1", "hp-worker-2" are nominated to different nodes while "lp-pod-1", "lp-pod-2" terminate
-    # 4: where no other pod is scheduled, also not while one node is free and the job still needs the other
+    # 4: where no other pod is bound, also not while the first node is free and the job still needs the second
     When pod "lp-pod-3" requests 3 CPUs with the priority class "low-priority"
-    Then "lp-pod-3" was created before "lp-pod-1" was gone
-    And "hp-worker-1" is bound only after "lp-pod-2" is gone
-    And "hp-worker-2" is bound only after "lp-pod-2" is gone
+    And the grace period of "lp-pod-1" ends
+    Then "hp-worker-1", "hp-worker-2", "lp-pod-3" stay pending
     # 5: the job starts on its nominated nodes
-    And the whole gang "hp-training-job" runs
+    When the grace period of "lp-pod-2" ends
+    Then the whole gang "hp-training-job" runs
     And "hp-worker-1", "hp-worker-2" run on their nominated nodes, and no longer have a nominated node
     And "lp-pod-3" stays pending
     And no other pod was evicted or failed

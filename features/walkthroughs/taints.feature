@@ -4,7 +4,7 @@ Feature: Walk-through: tolerations of training jobs
   (The answer of a submission also names the namespace, as Arena's does since 0.7.0.)
 
   @DOC-4 @must @doc-4
-  Scenario: --toleration KEY tolerates taints of that key, --toleration all tolerates every taint
+  Scenario: submit --toleration KEY tolerates taints of that key, --toleration all every taint
     Given nodes:
       | node     | role   | GPUs | taints                                    |
       | master-1 | master | 0    | node-role.kubernetes.io/master:NoSchedule |

@@ -76,7 +76,7 @@ def parse_toleration(text: str) -> dict[str, str]:
     if not match or not _KEY.fullmatch(match["key"]) or not _VALUE.fullmatch(match["value"] or ""):
         raise ValueError(f"{text!r} is not a toleration: write KEY, KEY=VALUE:EFFECT or all")
     if match["effect"] not in (None, *EFFECTS):
-        raise ValueError(f"{text!r}: there is no effect {match['effect']!r}, only {', '.join(EFFECTS)}")
+        raise ValueError(f"{text!r}: unknown effect {match['effect']!r}: choose from {', '.join(EFFECTS)}")
     toleration = {"key": match["key"], "operator": "Exists"}
     if match["value"] is not None:
         toleration |= {"operator": "Equal", "value": match["value"]}

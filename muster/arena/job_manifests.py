@@ -66,7 +66,7 @@ class Submission:
         if not self.command.strip():
             raise UsageError("there is no command to run: put it last, in quotes")
         if self.sync_source is not None and not self.code_directory:
-            raise UsageError(f"--sync-source {self.sync_source!r} does not name a repository: give its address")
+            raise UsageError(f"--sync-source {self.sync_source!r} does not name a repository: give its Git URL")
 
     @property
     def identity(self) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from muster.assertions.allocation import fits, free_resources
-from muster.assertions.preemption import names_preemptor, preemptors_in_events, victims
+from muster.assertions.preemption import names_preemptor, preemptors_in_events, victims, victims_named
 from muster.recording.conventions import BY_SCHEDULER
 from muster.recording.history import History
 from muster.recording.objects import Event
@@ -37,7 +37,7 @@ def preempted_for_gang(candidates: tuple[str, ...], count: int, gang: str, membe
             return Answer(Outcome.FALSE, seen)
         return Answer(Outcome.TRUE if len(preempted) == count else Outcome.PENDING, seen)
 
-    return Question(wanted, ask, (*candidates, *members))
+    return Question(wanted, ask, (*candidates, *members), victims_named(candidates))
 
 
 def victim_message_contains(victim: str, terms: tuple[str, ...]) -> Question:
@@ -63,7 +63,7 @@ def _victim_message(victim: str, wanted: str, is_right: Callable[[str], bool]) -
         seen = f"{pod.disruption.reason}: {pod.disruption.message}"
         return Answer(Outcome.TRUE if right and in_time else Outcome.FALSE, seen)
 
-    return Question(wanted, ask, (victim,))
+    return Question(wanted, ask, (victim,), victims_named((victim,)))
 
 
 def victim_event(victim: str, reason: str, members: tuple[str, ...], *, names_member: bool) -> Question:
@@ -78,7 +78,7 @@ def victim_event(victim: str, reason: str, members: tuple[str, ...], *, names_me
         messages = "; ".join(f"{event.type} {event.reason}: {event.message}" for event in events)
         return Answer(Outcome.TRUE if found else Outcome.PENDING, f"events about {victim}: {messages or 'none'}")
 
-    return Question(wanted, ask, (victim,))
+    return Question(wanted, ask, (victim,), victims_named((victim,)))
 
 
 def every_gang_victim_necessary(gang: str, members: tuple[str, ...]) -> Question:
@@ -96,7 +96,7 @@ def every_gang_victim_necessary(gang: str, members: tuple[str, ...]) -> Question
         names = ", ".join(f"{pod.name} on {pod.node}" for pod in needless)
         return Answer(Outcome.FALSE, f"enough was free for {names} when all of gang {gang} was bound")
 
-    return Question(wanted, ask, members)
+    return Question(wanted, ask, members, lambda history: [pod.uid for pod in victims(history)])
 
 
 def _first_created(history: History, members: tuple[str, ...]) -> Moment:

@@ -82,6 +82,17 @@ def exactly_started(gangs: Gangs, number: int, *, still_running: bool = False) -
     return Question(wanted, ask, tuple(pod for members in gangs.values() for pod in members))
 
 
+def one_still_runs(gangs: Gangs) -> Question:
+    """Exactly one of the gangs runs now, with all of its pods."""
+
+    def ask(history: History) -> Answer:
+        whole = running_gangs(history, gangs)
+        seen = f"running whole: {', '.join(whole) or 'none'}"
+        return Answer(Outcome.TRUE if len(whole) == 1 else Outcome.FALSE, seen)
+
+    return Question(f"exactly one of the gangs {', '.join(gangs)} running", ask)
+
+
 def bound_before(first: tuple[str, ...], second: tuple[str, ...], text: str) -> Question:
     """Every pod of the first was bound before any pod of the second."""
 
@@ -110,7 +121,7 @@ def gang_unschedulable(gang: str, members: tuple[str, ...]) -> Question:
 
     def ask(history: History) -> Answer:
         placeholders = [pod for pod in history.pods if pod.placeholder_for == gang]
-        reports = [*_group_reports(history, gang), *_member_reports(history, gang, members)]
+        reports = [*_podgroup_reports(history, gang), *_member_reports(history, gang, members)]
         reports += [f"{pod.name}: {pod.scheduling_failure.message}" for pod in placeholders if pod.scheduling_failure]
         if reports:
             return Answer(Outcome.TRUE, reports[0])
@@ -124,6 +135,12 @@ def podgroup_versions(history: History, gang: str) -> list[CustomObject]:
     """The PodGroup of a gang (whatever its kind is called) through its changes."""
     records = [record for kind in history.conventions.group_kinds for record in history.custom_objects(kind, gang)]
     return [record.object for record in records if isinstance(record.object, CustomObject)]
+
+
+def min_member_of(history: History, gang: str) -> int:
+    """minMember of the gang's newest PodGroup; 1 where none was seen or it declares none."""
+    newest = podgroup_versions(history, gang)[-1:]
+    return max(1, history.conventions.min_member(newest[0].spec)) if newest else 1
 
 
 def group_phases(history: History, gang: str, phase_of: Callable[[Mapping[str, Any]], str]) -> list[str]:
@@ -162,7 +179,7 @@ def group_phases_advance(gang: str, phase_of: Callable[[Mapping[str, Any]], str]
     return Question(wanted, ask)
 
 
-def group_counts_running(gang: str, number: int, running_members: Callable[[CustomObject], int]) -> Question:
+def podgroup_counts_running(gang: str, number: int, running_members: Callable[[CustomObject], int]) -> Question:
     """The PodGroup counted so many running members, and at no time more."""
     wanted = f"the PodGroup of gang {gang} counting up to {number} running pods"
 
@@ -188,8 +205,9 @@ def group_declares(gang: str, min_member: int, queue: str, queue_of: Callable[[C
     return Question(f"the PodGroup of {gang} with minMember {min_member}, in queue {queue}", ask)
 
 
-def _group_reports(history: History, gang: str) -> list[str]:
+def _podgroup_reports(history: History, gang: str) -> list[str]:
     conventions = history.conventions
+    name = history.aliases.get(gang, gang)
     latest = podgroup_versions(history, gang)[-1:]
     conditions = [condition for group in latest for condition in group.status.get("conditions", [])]
     reports = [
@@ -199,7 +217,9 @@ def _group_reports(history: History, gang: str) -> list[str]:
     ]
     for _, event in history.events():
         about = event.involved_object
-        if about.kind in conventions.group_kinds and about.name == gang and "schedulable" in event.reason:
+        is_group = about.kind in conventions.group_kinds and (about.namespace, about.name) == (history.namespace, name)
+        same_uid = not latest or not about.uid or about.uid == latest[0].metadata.uid
+        if is_group and same_uid and "schedulable" in event.reason:
             reports.append(f"event {event.reason} about its PodGroup: {event.message}")
     return reports
 

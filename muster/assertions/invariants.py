@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from muster.assertions.allocation import free_resources
-from muster.assertions.preemption import preemptors_in_events, victims
+from muster.assertions.allocation import fits, free_resources
+from muster.assertions.gangs import min_member_of
+from muster.assertions.preemption_invariants import (
+    no_eviction_in_vain,
+    no_repeated_eviction,
+    no_uncounted_victim,
+    no_victim_for_bound_preemptor,
+    no_victim_has_equal_or_higher_priority,
+)
 from muster.recording.history import History
 from muster.recording.objects import Node, Pod, Taint, Toleration
 from muster.recording.pod_history import PodHistory
@@ -37,16 +44,6 @@ def no_node_overcommitted(history: History) -> list[str]:
     return violations
 
 
-def no_victim_has_equal_or_higher_priority(history: History) -> list[str]:
-    """A preemption victim has strictly lower priority than its preemptor."""
-    return [
-        f"{victim.name} (priority {victim.priority}) was preempted for {pod.name} (priority {pod.priority})"
-        for victim in victims(history)
-        for pod in preemptors_in_events(history, victim)
-        if victim.priority >= pod.priority
-    ]
-
-
 def no_pod_bound_against_taint(history: History) -> list[str]:
     """No pod is bound against a taint that was there before the scheduler last tried the pod."""
     violations = []
@@ -65,23 +62,56 @@ def no_pod_bound_against_taint(history: History) -> list[str]:
     return violations
 
 
-def no_eviction_in_vain(history: History) -> list[str]:
-    """In the end the preemptor of every victim that is gone is bound, deleted, or overtaken by higher priority."""
+def no_pod_of_another_scheduler_bound(history: History) -> list[str]:
+    """No pod whose schedulerName is another scheduler's is bound; one that was created with a node never needed it."""
+    return [
+        f"{pod.name} has schedulerName {pod.latest.spec.scheduler_name} and was bound to {pod.node}"
+        for pod in history.pods
+        if pod.namespace == history.namespace
+        and not history.conventions.accepts_scheduler_name(pod.latest.spec.scheduler_name)
+        and pod.bound
+        and pod.bound > pod.created
+    ]
+
+
+def no_started_gang_below_min_member(history: History) -> list[str]:
+    """Once minMember pods of a gang are bound, no pod of it is deleted unless it ended or was preempted.
+
+    Pods with a controller are left out: it deletes them as it sees fit.
+    """
     violations = []
-    for victim in victims(history):
-        preemptors = preemptors_in_events(history, victim)
-        if not preemptors or victim.gone is None or any(_is_settled(history, pod) for pod in preemptors):
-            continue
-        violations.append(f"{victim.name} was evicted for {preemptors[0].name}, which is still not bound")
+    for gang in {history.group_of(pod) for pod in history.pods} - {""}:
+        members = [pod for pod in history.pods if history.group_of(pod) == gang and pod.bound]
+        lost = [pod for pod in members if _is_lost(history, pod)]
+        needed = min_member_of(history, gang)
+        if lost and len(members) >= needed > len(members) - len(lost):
+            names = ", ".join(f"{pod.name} at {history.seconds(pod.deleting or pod.created):.1f} s" for pod in lost)
+            violations.append(f"gang {gang} had started with minMember {needed}, and then lost {names}")
     return violations
 
 
 AT_EVERY_THEN: tuple[Invariant, ...] = (
     no_node_overcommitted,
     no_victim_has_equal_or_higher_priority,
+    no_victim_for_bound_preemptor,
+    no_repeated_eviction,
     no_pod_bound_against_taint,
+    no_pod_of_another_scheduler_bound,
+    no_started_gang_below_min_member,
 )
-AT_THE_END: tuple[Invariant, ...] = (*AT_EVERY_THEN, no_eviction_in_vain)
+AT_THE_END: tuple[Invariant, ...] = (*AT_EVERY_THEN, no_eviction_in_vain, no_uncounted_victim)
+
+
+def nodes_that_fit(history: History, pod: PodHistory) -> list[str]:
+    """The nodes on which the pod's requests are free now and whose taints it tolerates."""
+    return [
+        name
+        for name, node in history.nodes.items()
+        if not node.is_probe
+        and node.ready
+        and all(tolerated(taint, pod.latest) for taint in _excluding_taints(node.latest))
+        and fits(pod, free_resources(history, name, history.now))
+    ]
 
 
 def tolerated(taint: Taint, pod: Pod) -> bool:
@@ -111,7 +141,11 @@ def _last_attempt(pod: PodHistory) -> Moment:
     return pod.scheduling_failed if pod.scheduling_failed and pod.scheduling_failed < pod.bound else pod.created
 
 
-def _is_settled(history: History, pod: PodHistory) -> bool:
-    if pod.bound or pod.deleting:
-        return True
-    return any(other.priority > pod.priority and other.bound and other.bound > pod.created for other in history.pods)
+def _is_lost(history: History, pod: PodHistory) -> bool:
+    """Deleted while it ran, by neither the scenario, nor a preemption, nor its controller."""
+    if pod.deleting is None or pod.uid in history.removed_on_purpose:
+        return False
+    if pod.ended and pod.ended < pod.deleting:
+        return False
+    preempted = pod.disruption is not None and history.conventions.is_preemption(pod.disruption)
+    return not preempted and not any(owner.controller for owner in pod.latest.metadata.owner_references)

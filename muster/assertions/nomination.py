@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from muster.assertions.pods import milestone
+from muster.assertions.preemption import victims_named
 from muster.recording.history import History
 from muster.recording.pod_history import PodHistory
-from muster.recording.questions import Answer, Milestone, Outcome, Question
+from muster.recording.questions import Answer, Outcome, Question
 from muster.recording.records import Moment
-
-
-def nominated(name: str) -> Milestone:
-    """A node is nominated for the pod while its victims terminate."""
-    return milestone(
-        f"{name} is nominated", name, lambda pod: next((moment for moment, node in pod.nominations if node), None)
-    )
-
-
-def first_nominated_to_node_of(preemptor: str, victim: str) -> Question:
-    """The first nomination of the preemptor is the node of the victim."""
-    wanted = f"{preemptor} nominated to the node of {victim}"
-
-    def ask(history: History) -> Answer:
-        pod, evicted = history.pod(preemptor), history.pod(victim)
-        nodes = pod.nominated_nodes if pod else []
-        if not nodes or evicted is None:
-            return Answer(Outcome.PENDING, f"{preemptor} was not nominated")
-        outcome = Outcome.TRUE if nodes[0] == evicted.node else Outcome.FALSE
-        return Answer(outcome, f"nominated to {', '.join(nodes)}")
-
-    return Question(wanted, ask, (preemptor, victim))
 
 
 def nominated_while_terminating(name: str, victim: str) -> Question:
@@ -46,7 +24,7 @@ def nominated_while_terminating(name: str, victim: str) -> Question:
         nominated_there = evicted.deleting and pod.nominated_node == evicted.node
         return Answer(Outcome.TRUE if nominated_there else Outcome.PENDING, seen)
 
-    return Question(wanted, ask, (name, victim))
+    return Question(wanted, ask, (name, victim), victims_named((victim,)))
 
 
 def nomination_withdrawn(name: str, other: str) -> Question:
@@ -84,7 +62,7 @@ def nominated_to_distinct_nodes(names: tuple[str, ...], victims: tuple[str, ...]
         too_late = complete and all(pod.gone for pod in evicted)
         return Answer(Outcome.FALSE if too_late else Outcome.PENDING, _describe(history, pods, evicted))
 
-    return Question(wanted, ask, (*names, *victims))
+    return Question(wanted, ask, (*names, *victims), victims_named(victims))
 
 
 def run_on_nominated_nodes(names: tuple[str, ...]) -> Question:

@@ -46,13 +46,41 @@ def describe_pod(history: History, pod: PodHistory) -> str:
 
 
 def runs(name: str) -> Milestone:
+    """It has started to run; `still_runs` is about now."""
     return milestone(f"{name} runs", name, lambda pod: pod.running)
 
 
-def runs_on(name: str, nodes: tuple[str, ...]) -> Milestone:
-    return milestone(
-        f"{name} runs on {' or '.join(nodes)}", name, lambda pod: pod.running if pod.node in nodes else None
-    )
+def still_runs(name: str, nodes: tuple[str, ...] = ()) -> Question:
+    """The pod runs now, on one of these nodes if any are given; one that ran and was deleted or ended does not."""
+    where = f" on {' or '.join(nodes)}" if nodes else ""
+
+    def ask(history: History) -> Answer:
+        pod = history.pod(name)
+        if pod is None or pod.running is None:
+            text = f"did not happen: {name} runs{where}"
+            return Answer(Outcome.FALSE if pod and pod.gone else Outcome.PENDING, text, describe(history, name))
+        if pod.deleting or pod.ended:
+            ran = f"{name} ran from {history.seconds(pod.running):.1f} s"
+            return Answer(Outcome.FALSE, f"{ran} and {describe_pod(history, pod)}")
+        seen = f"{name} runs on {pod.node} since {history.seconds(pod.running):.1f} s"
+        return Answer(Outcome.FALSE if nodes and pod.node not in nodes else Outcome.TRUE, seen)
+
+    return Question(f"{name} running{where}", ask, (name,))
+
+
+def not_evicted(name: str) -> Question:
+    """No pod of that name was deleted or failed, unless the scenario itself did that; one created again is another."""
+
+    def ask(history: History) -> Answer:
+        pods = [pod for pod in history.pods if pod.name == name and pod.uid not in history.removed_on_purpose]
+        lost = [pod for pod in pods if pod.deleting or pod.latest.status.phase == "Failed"]
+        if lost:
+            return Answer(Outcome.FALSE, f"{name} {describe_pod(history, lost[0])}")
+        return Answer(
+            Outcome.TRUE if pods else Outcome.PENDING, f"{name} was {'not evicted' if pods else 'never seen'}"
+        )
+
+    return Question(f"{name} not evicted", ask, (name,))
 
 
 def bound(name: str) -> Milestone:

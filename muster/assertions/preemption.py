@@ -7,6 +7,8 @@ leaves `related` empty for pods).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from muster.assertions.allocation import fits, free_resources
 from muster.recording.history import History
 from muster.recording.objects import Event
@@ -27,6 +29,11 @@ def victims_among(history: History, names: tuple[str, ...]) -> list[str]:
     """The names of those pods that were preempted."""
     with history.changed:
         return [pod.name for pod in victims(history) if pod.name in names]
+
+
+def victims_named(names: tuple[str, ...]) -> Callable[[History], list[str]]:
+    """The uids of those pods that were preempted: for questions that count them."""
+    return lambda history: [pod.uid for pod in victims(history) if pod.name in names]
 
 
 def preempted_event(history: History, victim: PodHistory, preemptor: PodHistory) -> tuple[Moment, Event] | None:
@@ -89,7 +96,7 @@ def preempted_event_names_node(candidates: tuple[str, ...], preemptor: str) -> Q
         messages = [f"{event.type}: {event.message}" for _, event in history.events("Preempted")]
         return Answer(Outcome.PENDING, "; ".join(messages) or "no event Preempted")
 
-    return Question(wanted, ask, (*candidates, preemptor))
+    return Question(wanted, ask, (*candidates, preemptor), victims_named(candidates))
 
 
 def exactly_preempted(candidates: tuple[str, ...], count: int, by: str) -> Question:
@@ -112,7 +119,7 @@ def exactly_preempted(candidates: tuple[str, ...], count: int, by: str) -> Quest
                 return Answer(Outcome.FALSE, f"{victim.name} was preempted before {by} was created")
         return Answer(Outcome.TRUE, seen)
 
-    return Question(wanted, ask, (*candidates, by))
+    return Question(wanted, ask, (*candidates, by), victims_named(candidates))
 
 
 def no_pod_preempted() -> Question:
@@ -127,7 +134,7 @@ def no_pod_preempted() -> Question:
 
 
 def no_other_pod_evicted_or_failed() -> Question:
-    """Apart from preemption victims no pod was deleted and none failed."""
+    """Apart from the victims that steps before this one have counted, no pod was deleted and none failed."""
 
     def violation(history: History) -> str:
         others = [
@@ -142,7 +149,7 @@ def no_other_pod_evicted_or_failed() -> Question:
 
 
 def no_other_pod_evicted() -> Question:
-    """Apart from preemption victims no pod was deleted; pods may fail, as those do that lost a peer of their job."""
+    """The same, but pods may fail, as those do that lost a peer of their job."""
 
     def violation(history: History) -> str:
         others = [pod.name for pod in _other_pods(history) if pod.deleting]
@@ -166,7 +173,7 @@ def every_victim_necessary(by: str) -> Question:
             )
         return Answer(Outcome.TRUE, f"none of {_names(victims(history)) or 'no victims'} could have been reprieved")
 
-    return Question(wanted, ask, (by,))
+    return Question(wanted, ask, (by,), lambda history: [pod.uid for pod in victims(history)])
 
 
 def runs_on_node_of_victim(preemptor: str, candidates: tuple[str, ...]) -> Question:
@@ -183,7 +190,7 @@ def runs_on_node_of_victim(preemptor: str, candidates: tuple[str, ...]) -> Quest
         nodes = ", ".join(f"{victim.name} was on {victim.node}" for victim in preempted) or "no pod was preempted"
         return Answer(Outcome.FALSE, f"{preemptor} runs on {pod.node}; {nodes}")
 
-    return Question(wanted, ask, (preemptor, *candidates))
+    return Question(wanted, ask, (preemptor, *candidates), victims_named(candidates))
 
 
 def pending_while_victims_terminate(
@@ -202,12 +209,12 @@ def pending_while_victims_terminate(
             return Answer(Outcome.FALSE, seen)
         return Answer(Outcome.TRUE if len(terminating) == number else Outcome.PENDING, seen)
 
-    return Question(wanted, ask, (*preemptors, *candidates))
+    return Question(wanted, ask, (*preemptors, *candidates), victims_named(candidates))
 
 
 def _other_pods(history: History) -> list[PodHistory]:
-    """Neither victims nor deleted by the scenario itself."""
-    accepted = {pod.uid for pod in victims(history)} | history.removed_on_purpose
+    """Neither victims that the scenario has counted nor deleted by the scenario itself."""
+    accepted = history.expected_victims | history.removed_on_purpose
     return [pod for pod in history.pods if pod.uid not in accepted]
 
 

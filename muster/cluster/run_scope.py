@@ -42,11 +42,11 @@ def new_run_id() -> str:
 def worker_run_id(run: str, number: int) -> str:
     """The id of one worker's part of a run."""
     if not 0 <= number < 35:
-        raise HarnessError(f"on an existing cluster at most 35 workers are possible, not {number + 1}")
+        raise HarnessError(f"--workers {number + 1}: at most 35 workers can share an existing cluster")
     return run[:6] + "123456789abcdefghijklmnopqrstuvwxyz"[number]
 
 
-def same_run(one: str, other: str) -> bool:
+def belongs_to_run(one: str, other: str) -> bool:
     """Whether both ids belong to one run: a run with workers has an id for each of them."""
     return one[:6] == other[:6]
 
@@ -84,7 +84,7 @@ class RunScope:
     def _renamed(self) -> tuple[Resource, ...]:
         return (NODE, PRIORITY_CLASS, *self.objects.cluster_scoped)
 
-    def _is_renamed(self, *, kind: str = "", plural: str = "") -> bool:
+    def _has_run_prefix(self, *, kind: str = "", plural: str = "") -> bool:
         return any(kind == each.kind or plural == each.plural for each in self._renamed)
 
     @property
@@ -123,11 +123,11 @@ class RunScope:
         kind, name, *_ = [*parts[start:], "", ""]
         if kind == "namespaces" and name:
             parts[start + 1] = self.namespace(name)
-        elif name and self._is_renamed(plural=kind):
+        elif name and self._has_run_prefix(plural=kind):
             parts[start + 1] = self.name(name)
         scoped = "/".join(parts)
         if method not in _READING and not self._owns(method, scoped, kind, parts[start + 1 :]):
-            raise HarnessError(f"the scope of run {self.run} does not allow {method} {scoped}: not the run's object")
+            raise HarnessError(f"run {self.run} must not {method} {scoped}: the run did not create it")
         return scoped
 
     def _owns(self, method: str, path: str, kind: str, rest: list[str]) -> bool:
@@ -135,7 +135,7 @@ class RunScope:
             return True
         if kind == "namespaces":
             return self.owns_namespace(rest[0]) if rest else method == "POST"
-        if not self._is_renamed(plural=kind):
+        if not self._has_run_prefix(plural=kind):
             return False  # every other cluster-scoped object belongs to another tenant
         return rest[0].endswith(self.suffix) if rest else method == "POST"
 
@@ -149,7 +149,7 @@ class RunScope:
         metadata = sent.setdefault("metadata", {})
         metadata["labels"] = {**(metadata.get("labels") or {}), RUN_LABEL: self.run}
         kind = sent.get("kind")
-        if self._is_renamed(kind=str(kind)):
+        if self._has_run_prefix(kind=str(kind)):
             metadata["name"] = self.name(metadata["name"])
         if kind == "Node":
             spec = sent.setdefault("spec", {})
@@ -182,7 +182,7 @@ class RunScope:
         if isinstance(found.get("template"), dict):
             metadata = found["template"].setdefault("metadata", {})
             metadata["labels"] = {**(metadata.get("labels") or {}), RUN_LABEL: self.run}
-        if key in ("target", "ownerReferences") and self._is_renamed(kind=str(found.get("kind"))):
+        if key in ("target", "ownerReferences") and self._has_run_prefix(kind=str(found.get("kind"))):
             found["name"] = self.name(found["name"])
         return found
 

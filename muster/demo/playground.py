@@ -15,7 +15,7 @@ from muster.cluster.resources import NODE
 from muster.environment.cluster_objects import node_manifest
 from muster.environment.suite_manifests import load_manifests
 from muster.operators import Operator, choose_operator
-from muster.processes import Process, first_to_end
+from muster.processes import Process, wait_for_first_exit
 from muster.processes.readiness import wait_until
 from muster.schedulers import ProcessContext, Scheduler, choose
 from muster.schedulers.dialect import Dialect
@@ -54,7 +54,7 @@ class Playground:
 
     def wait(self) -> None:
         """Until one of the processes ends unexpectedly: the error names it."""
-        first_to_end(self._processes(), None)
+        wait_for_first_exit(self._processes(), None)
         self.cluster.check()
         for part in (self.scheduler, self.operator):
             if part is not None:

@@ -23,7 +23,7 @@ from muster.environment.own_clusters import cluster_description, own_cluster, ow
 from muster.environment.probe import NAME as PROBE_NAME
 from muster.environment.probe import SchedulerProbe
 from muster.environment.scenario import ScenarioContext
-from muster.errors import HarnessError
+from muster.errors import ConformanceFailure, HarnessError, SchedulerCrashed, SchedulerNotServing
 from muster.operators import Operator, choose_operator
 from muster.processes import Process
 from muster.recording.history import History
@@ -31,6 +31,7 @@ from muster.recording.recorder import RECORDED, Recorder
 from muster.recording.records import Moment
 from muster.run_options import RunOptions
 from muster.schedulers import Scheduler, choose, recording_conventions
+from muster.schedulers.base import LOG_LINES_SHOWN
 
 
 class Environment:
@@ -45,6 +46,7 @@ class Environment:
         self.failed = False  # set by the first failed scenario: only then is there something to keep
         self._scenarios = 0
         self._live: Sequence[Process] = ()  # the scheduler's processes that have bound a probe pod
+        self._crashes: list[str] = []  # of the scheduler, in this scenario
         self._fault_injector: Process | None = None
         self.cluster: Cluster | None = None
         self.operator: Operator | None = None
@@ -77,7 +79,9 @@ class Environment:
         self._fault_injector = start_fault_injector(self.cluster, self.api)
         if not self._run_namespace:
             self._create_namespace(PROBE_NAME)
-        self.probe = SchedulerProbe(self.api, self.scheduler.dialect, self._run_namespace or PROBE_NAME, self.check)
+        self.probe = SchedulerProbe(
+            self.api, self.scheduler.dialect, self._run_namespace or PROBE_NAME, self._check_or_restart
+        )
         self.probe.install()
         if isinstance(self.cluster, ExistingCluster):
             self._require_live_scheduler()
@@ -100,7 +104,12 @@ class Environment:
     def _prove_live(self, history: History) -> Moment:
         """Run the probe. After a start of the scheduler it may take as long as the start does."""
         processes = self.scheduler.processes
-        moment = self.probe.run(history, timeouts.PROBE if processes == self._live else timeouts.COMPONENT_READY)
+        try:
+            moment = self.probe.run(history, timeouts.PROBE if processes == self._live else timeouts.COMPONENT_READY)
+        except SchedulerNotServing as error:
+            if not processes:  # in the cluster: it may have been stopped there
+                raise HarnessError(f"{error}; look at its log in the cluster") from None
+            raise SchedulerNotServing(f"{error}; last log lines:\n{processes[0].log_tail(LOG_LINES_SHOWN)}") from None
         self._live = processes
         return moment
 
@@ -122,9 +131,24 @@ class Environment:
 
     def _check_scenario(self, history: History) -> None:
         """What a scenario relies on: all processes run, and its nodes have no pods of other tenants."""
-        self.check()
+        self._check_or_restart()
         if self._policy:
             self._policy.check_nodes(history)
+
+    def _check_or_restart(self) -> None:
+        """A crashed scheduler is restarted, as a kubelet would: the scenario goes on, but a second crash fails it."""
+        try:
+            self.check()
+            return
+        except SchedulerCrashed as crash:
+            if not self._scenarios:
+                raise
+            self._crashes.append(str(crash))
+        if len(self._crashes) > 1:
+            seen = "\n".join(["it crashed twice in this scenario", *self._crashes])
+            raise ConformanceFailure(f"wanted   the scheduler running until the scenario ends\nseen     {seen}")
+        self.scheduler.stop()
+        self.scheduler.start()
 
     def ensure_operator(self, profile: str) -> Operator:
         """Start the training operator when a scenario first needs it: most never do."""
@@ -156,6 +180,7 @@ class Environment:
         """A clean context in a new namespace, or in `namespace`, with a scheduler that is proven live."""
         self._ensure_healthy()
         self._scenarios += 1
+        self._crashes.clear()
         if not namespace:
             namespace = f"{self._run_namespace or f'muster-{os.getpid()}'}-{self._scenarios}"
             self._create_namespace(namespace)
@@ -166,7 +191,7 @@ class Environment:
         recording = Recording(
             history,
             check_health=lambda: self._check_scenario(history),
-            prove_live=lambda: self._prove_live(history),
+            probe=lambda: self._prove_live(history),
             longest_backoff=self.scheduler.longest_backoff,
             reproduce=f"{self._options.command} --only {requirement} --keep",
         )
@@ -175,12 +200,17 @@ class Environment:
         return ScenarioContext(self.api, self.scheduler, recording, namespace, self.ensure_operator, self.client)
 
     def cleanup(self, scenario: ScenarioContext) -> None:
-        """Delete the objects of a scenario; if that fails because a component died, raise that error."""
+        """Delete the objects of a scenario; if that fails because a component died, raise that error.
+
+        A scenario in which the scheduler crashed once has no verdict: it may have been the machine.
+        """
         try:
             scenario.cleanup()
         except HarnessError:
             self.check()
             raise
+        if len(self._crashes) == 1:
+            raise HarnessError(f"no verdict, because the scheduler crashed once and was restarted: {self._crashes[0]}")
 
     def facts(self) -> dict[str, str]:
         """Where and with what the verdicts were made, for the reader of the report."""

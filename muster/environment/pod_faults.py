@@ -1,4 +1,4 @@
-"""Faults that a scenario injects into running pods, to test how an operator or a scheduler handles them."""
+"""Faults that a scenario injects into running pods, to test how an operator handles them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from muster.cluster.api import STRATEGIC_PATCH
 from muster.cluster.resources import POD
 from muster.recording.conventions import BY_SCHEDULER
-from muster.schedulers.dialect import TERMINATION
 from muster.simulator.peer_loss import EXIT_CODE
 
 if TYPE_CHECKING:
@@ -15,25 +14,21 @@ if TYPE_CHECKING:
 
 
 class PodFaults:
-    """`scenario.faults`: crash or preempt a pod, or let it terminate slowly."""
+    """`scenario.faults`: crash or preempt a pod."""
 
     def __init__(self, scenario: ScenarioContext) -> None:
         self._scenario = scenario
 
     def crash(self, pod: str, code: int) -> None:
         """The containers of the pod end with this exit code."""
+        self._scenario.remove_on_purpose(pod)
         mark = {"metadata": {"annotations": {EXIT_CODE: str(code)}}}
-        self._scenario.api.patch(POD, pod, mark, namespace=self._scenario.namespace)
-        self._scenario.note_activity()
-
-    def terminate_slowly(self, pod: str, seconds: float) -> None:
-        """Once the pod is deleted, its containers take so long to end."""
-        mark = {"metadata": {"annotations": {TERMINATION: f"{seconds:g}s"}}}
         self._scenario.api.patch(POD, pod, mark, namespace=self._scenario.namespace)
         self._scenario.note_activity()
 
     def preempt(self, pod: str) -> None:
         """Condition and deletion, as by any scheduler: here the operator is tested, not the choice of victims."""
+        self._scenario.remove_on_purpose(pod)
         condition = {"type": "DisruptionTarget", "status": "True", "reason": BY_SCHEDULER, "message": "injected"}
         api, namespace = self._scenario.api, self._scenario.namespace
         patch = {"status": {"conditions": [condition]}}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from muster.cluster.api import Api
 from muster.cluster.resources import NODE, POD
 from muster.environment.cluster_objects import node_manifest
-from muster.errors import HarnessError
+from muster.errors import HarnessError, SchedulerNotServing
 from muster.recording.history import History
 from muster.recording.pod_history import PROBE_ROLE, ROLE_LABEL
 from muster.recording.records import Moment
@@ -37,16 +37,20 @@ class SchedulerProbe:
         self._api.ensure(node_manifest(request, self._dialect.node_labels))
 
     def run(self, history: History, within: float) -> Moment:
-        """The moment at which a probe pod was bound; HarnessError if none was within that many seconds."""
+        """The moment at which a probe pod was bound; SchedulerNotServing if it was seen and not bound in time."""
         self._count += 1
         generation = str(self._count)
         self._api.patch(NODE, NAME, {"metadata": {"labels": {_GENERATION: generation}}})
         deadline = time.monotonic() + within
-        self._await(history, lambda: self._labelled(history, generation), deadline, within)
+        unseen = HarnessError(f"the recorder did not see the probe pod or its node within {within:.0f} s")
+        self._await(history, lambda: self._labelled(history, generation), deadline, unseen)
         pod = f"{NAME}-{generation}"
         self._api.create(self._pod(pod, generation))
         try:
-            return self._await(history, lambda: self._bound(history, pod), deadline, within)
+            self._await(history, lambda: self._created(history, pod), deadline, unseen)
+            deadline = time.monotonic() + within
+            unbound = SchedulerNotServing(f"the scheduler did not bind the probe pod within {within:.0f} s")
+            return self._await(history, lambda: self._bound(history, pod), deadline, unbound)
         finally:
             self._api.delete(POD, pod, self._namespace, grace=0)
 
@@ -58,7 +62,9 @@ class SchedulerProbe:
         manifest["spec"]["nodeSelector"] = {_GENERATION: generation}
         return manifest
 
-    def _await(self, history: History, find: Callable[[], Moment | None], deadline: float, within: float) -> Moment:
+    def _await(
+        self, history: History, find: Callable[[], Moment | None], deadline: float, too_late: HarnessError
+    ) -> Moment:
         with history.changed:
             while True:
                 self._check()
@@ -67,10 +73,7 @@ class SchedulerProbe:
                     return moment
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise HarnessError(
-                        f"the scheduler is not live: the probe pod was not bound within {within:.0f} s;"
-                        " look at the scheduler's log"
-                    )
+                    raise too_late
                 history.changed.wait(min(left, 0.5))
 
     @staticmethod
@@ -79,6 +82,10 @@ class SchedulerProbe:
         if node and node.latest.metadata.labels.get(_GENERATION) == generation and node.ready:
             return node.states[-1][0]
         return None
+
+    def _created(self, history: History, name: str) -> Moment | None:
+        pod = history.pod_in(self._namespace, name)
+        return pod.created if pod else None
 
     def _bound(self, history: History, name: str) -> Moment | None:
         pod = history.pod_in(self._namespace, name)

@@ -14,7 +14,8 @@ import tenacity
 from muster import progress, timeouts
 from muster.arena.clients import Client
 from muster.assertions.evaluation import Recording
-from muster.assertions.pods import ended, gone, runs
+from muster.assertions.invariants import nodes_that_fit
+from muster.assertions.pods import deleting, ended, gone, runs
 from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
 from muster.cluster.interface import Cluster
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
@@ -24,7 +25,7 @@ from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
 from muster.environment.preconditions import create_exhausted_budget
 from muster.environment.training_jobs import TrainingJobs
-from muster.errors import NotStaged
+from muster.errors import ConformanceFailure, HarnessError, NotStaged
 from muster.operators.base import Operator
 from muster.recording.questions import Answer, Outcome, Question, all_of, eventually
 from muster.schedulers import Scheduler
@@ -80,6 +81,7 @@ class ScenarioContext:
         history = self.recording.history
         with history.changed:
             history.last_activity = time.monotonic()
+            history.outside_changes.append(history.last_activity)
 
     def create_object(self, manifest: dict[str, Any]) -> None:
         """Create an object of a kind of the scheduler; it has seen every node by then."""
@@ -113,9 +115,24 @@ class ScenarioContext:
             if number:
                 self.wait_for_next_second()
             self.submit(*group)
-            names = [request.name for request in group]
-            self.recording.set_up(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
+            self._wait_until_running([request.name for request in group])
         self.note_activity()
+
+    def _wait_until_running(self, names: list[str]) -> None:
+        """A pod of a Given that fits and is not bound is a failure of the scheduler; other problems are errors."""
+        try:
+            self.recording.set_up(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
+        except HarnessError as error:
+            history = self.recording.history
+            with history.changed:
+                unbound = [pod for pod in history.pods_named(tuple(names)) if not pod.bound]
+                places = {pod.name: nodes_that_fit(history, pod) for pod in unbound}
+            for name, nodes in places.items():
+                chosen = [node for node in nodes if self._requests[name].node in ("", node)]
+                if chosen:
+                    unused = f"{name} fits on {', '.join(chosen)}, and the scheduler binds other pods, but not this one"
+                    raise ConformanceFailure(f"{unused}\n{error}") from None
+            raise
 
     def wait_for_next_second(self) -> None:
         """Objects created from now on have a later creation time, which the API rounds to seconds."""
@@ -124,8 +141,10 @@ class ScenarioContext:
     def finish_pods(self, *pods: str) -> None:
         """Let the containers of these pods exit with 0, and wait until all pods have ended."""
         mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
+        history = self.recording.history
         for pod in pods:
-            self.api.patch(POD, pod, mark, namespace=self.recording.history.other_namespaces.get(pod, self.namespace))
+            self.remove_on_purpose(pod)
+            self.api.patch(POD, pod, mark, namespace=history.other_namespaces.get(pod, self.namespace))
         self.recording.set_up(all_of(f"{', '.join(pods)} ended", [eventually(ended(pod)) for pod in pods]))
         self.note_activity()
 
@@ -134,11 +153,29 @@ class ScenarioContext:
         known = self.recording.history.pod(pod)
         if pod in self._requests and not (known and known.ended):
             self.scheduler.dialect.check_pod_deletion(self._requests[pod])
+        self.remove_on_purpose(pod)
         self.api.delete(POD, pod, self.namespace)
-        if known is not None:
-            self.recording.history.removed_on_purpose.add(known.uid)
         self.recording.set_up(eventually(gone(pod)))
         self.note_activity()
+
+    def end_grace_periods(self, *pods: str) -> None:
+        """Let these terminating pods (or all) end, and wait until they are gone."""
+        history = self.recording.history
+        with history.changed:
+            chosen = history.pods_named(pods) if pods else history.pods
+            names = [pod.name for pod in chosen if (pod.disrupted or pod.deleting) and not pod.gone]
+        if not names:
+            raise HarnessError(f"no pod is terminating of {', '.join(pods) or 'the scenario'}")
+        self.recording.must(all_of(f"{', '.join(names)} deleted", [eventually(deleting(name)) for name in names]))
+        for name in names:
+            self.api.delete(POD, name, self.namespace, grace=0)
+        self.recording.set_up(all_of(f"{', '.join(names)} gone", [eventually(gone(name)) for name in names]))
+        self.note_activity()
+
+    def remove_on_purpose(self, pod: str) -> None:
+        """The end of this pod is the scenario's doing, not the scheduler's."""
+        if known := self.recording.history.pod(pod):
+            self.recording.history.removed_on_purpose.add(known.uid)
 
     def replace_pod(self, pod: str, by: str) -> None:
         """Create a pod like another one under a new name, as a controller does when the old one is deleted."""

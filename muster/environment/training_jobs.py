@@ -123,7 +123,7 @@ class TrainingJobs:
     def _check_support(self, manifest: dict[str, Any]) -> None:
         scheduler, kind = self._scenario.scheduler, resource_of(manifest)
         if kind in gang_and_queue_kinds() and kind not in scheduler.dialect.kinds_read:
-            raise NotSupported(f"{scheduler.name} does not read {kind.kind} of {kind.api_version}")
+            raise NotSupported(f"{scheduler.name} does not support {kind.kind} of {kind.api_version}")
         name = manifest.get("spec", {}).get("schedulerName")
         if name and not scheduler.dialect.accepts_scheduler_name(name):
             pod = manifest["metadata"]["name"]

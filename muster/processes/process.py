@@ -79,9 +79,14 @@ class Process:
         """As in subprocess: negative for a signal, None while it runs or before it was started."""
         return self._child.poll() if self._child else None
 
+    @property
+    def was_killed(self) -> bool:
+        """It was ended from outside, by SIGTERM, SIGINT or SIGKILL; the kernel does the latter when memory is short."""
+        return self.exit_code in (-signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL)
+
     def wait(self, seconds: float | None = None) -> bool:
         """True as soon as the process has ended, false when the time is over first."""
-        return first_to_end([self], seconds) is not None
+        return wait_for_first_exit([self], seconds) is not None
 
     def stop(self, grace: float) -> None:
         """SIGTERM, then SIGKILL when the grace is over; a paused process is resumed to receive it."""
@@ -131,7 +136,7 @@ class Process:
                 signal.pidfd_send_signal(self._pidfd, number)
 
 
-def first_to_end(processes: Iterable[Process], seconds: float | None) -> Process | None:
+def wait_for_first_exit(processes: Iterable[Process], seconds: float | None) -> Process | None:
     """Wait until one of the processes has ended, and return it; None when the time is over first."""
     poll, watched = select.poll(), {}
     for process in processes:

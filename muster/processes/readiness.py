@@ -15,7 +15,7 @@ from pathlib import Path
 
 from muster import timeouts
 from muster.errors import HarnessError
-from muster.processes import Process, first_to_end
+from muster.processes import Process, wait_for_first_exit
 
 _PAUSE_SECONDS = 0.025
 _LAST_LINES = 12
@@ -25,7 +25,7 @@ def wait_until(ready: Callable[[], bool], process: Process, involved: Collection
     """Return when `process` is ready; HarnessError when any process involved dies or the time is over."""
     deadline = time.monotonic() + timeouts.COMPONENT_READY
     while not ready():
-        if dead := first_to_end(involved, _PAUSE_SECONDS):
+        if dead := wait_for_first_exit(involved, _PAUSE_SECONDS):
             raise component_died(dead)
         if time.monotonic() > deadline:
             raise HarnessError(

@@ -46,10 +46,17 @@ def pytest_bdd_before_step(request: pytest.FixtureRequest, step: Step) -> None:
         bridge.start_step(f"{step.keyword} {step.name}", table, step.docstring)
 
 
-def pytest_bdd_before_step_call(request: pytest.FixtureRequest) -> None:
-    """The first step marks where the logs of this scenario begin; from then on its map of GPUs is shown."""
+def pytest_bdd_before_step_call(request: pytest.FixtureRequest, step: Step) -> None:
+    """The first step marks where the logs of this scenario begin; from then on its map of GPUs is shown.
+
+    Before a When changes anything, what the Thens before it found is confirmed.
+    """
     scenario = _context(request)
-    if scenario is None or _EVIDENCE in request.node.stash:
+    if scenario is None:
+        return
+    if step.type == "when":
+        scenario.recording.confirm()
+    if _EVIDENCE in request.node.stash:
         return
     logs = _logs(request.getfixturevalue("environment")) if "environment" in request.fixturenames else {}
     request.node.stash[_EVIDENCE] = Evidence(scenario.recording.history, logs)

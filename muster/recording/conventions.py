@@ -24,6 +24,16 @@ def group_unschedulable(condition: Mapping[str, Any]) -> bool:
     return bool(kind.endswith("Scheduled") and status == "False")
 
 
+def min_member(spec: Mapping[str, Any]) -> int:
+    """minMember of a PodGroup; 0 where it is not an integer."""
+    value = spec.get("minMember")
+    return value if isinstance(value, int) else 0
+
+
+def any_scheduler_name(name: str) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Conventions:
     """What a history must know about the scheduler to recognise its victims and its gangs."""
@@ -33,6 +43,9 @@ class Conventions:
     group_kinds: tuple[str, ...] = ("PodGroup",)  # kinds of the objects that make pods a gang
     group_name_keys: tuple[str, ...] = ()  # labels and annotations of a pod that name its group
     is_group_unschedulable: Callable[[Mapping[str, Any]], bool] = group_unschedulable
+    min_member: Callable[[Mapping[str, Any]], int] = min_member
+    reclaims: bool = False  # it has queues, which take back what they lent whatever the priorities are
+    accepts_scheduler_name: Callable[[str], bool] = any_scheduler_name
 
 
 KUBERNETES = Conventions()

@@ -31,7 +31,9 @@ class History:
         self._custom_objects: dict[tuple[str, str, str], list[Record]] = {}  # by kind, namespace and name
         self.other_namespaces: dict[str, str] = {}  # pods of the scenario that are in another namespace, by name
         self.aliases: dict[str, str] = {}  # the name that a scenario uses for an object, and the one the API gave it
-        self.removed_on_purpose: set[str] = set()  # uids of pods that the scenario itself deleted
+        self.removed_on_purpose: set[str] = set()  # uids of pods that the scenario itself deleted or ended
+        self.expected_victims: set[str] = set()  # uids of the victims that the scenario's steps have counted
+        self.outside_changes: list[float] = []  # when the scenario itself changed something
         self.gaps: list[str] = []  # kinds of which changes may have been missed
         self._pods: dict[str, PodHistory] = {}
         self._by_name: dict[tuple[str, str], PodHistory] = {}
@@ -101,10 +103,12 @@ class History:
         return [pod for name in names if (pod := self.pod(name))]
 
     def events(self, reason: str | None = None, about: str | None = None) -> Iterator[tuple[Moment, Event]]:
-        """Events as they came, by reason and by the uid of the object they are about."""
+        """Events as they came, by reason and by the uid of the object they are about; their deletion is no event."""
         for record in self.records["Event"]:
             event = record.object
             assert isinstance(event, Event)
+            if record.change == "DELETED":
+                continue
             if reason in (None, event.reason) and about in (None, event.involved_object.uid):
                 yield record.moment, event
 

@@ -10,6 +10,13 @@ from typing import Any
 import msgspec
 
 
+class OwnerReference(msgspec.Struct):
+    """An owner of an object; the controller is the one that creates and deletes it."""
+
+    uid: str = ""
+    controller: bool | None = None
+
+
 class Meta(msgspec.Struct, rename="camel"):
     """metadata"""
 
@@ -20,6 +27,7 @@ class Meta(msgspec.Struct, rename="camel"):
     deletion_timestamp: str | None = None
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
+    owner_references: list[OwnerReference] = []
 
 
 class Resources(msgspec.Struct):

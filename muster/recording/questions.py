@@ -48,6 +48,8 @@ class Question:
     wanted: str
     ask: Callable[[History], Answer]
     about: tuple[str, ...] = ()
+    # The uids of the victims that a true answer counts: no other pod may have been preempted when the scenario ends.
+    victims: Callable[[History], Iterable[str]] = field(default=lambda _: ())
 
 
 def eventually(milestone: Milestone) -> Question:
@@ -113,4 +115,7 @@ def all_of(wanted: str, questions: Iterable[Question]) -> Question:
                     return answer
         return Answer(Outcome.TRUE, "; ".join(answer.seen for answer in answers))
 
-    return Question(wanted, ask, tuple(dict.fromkeys(name for part in parts for name in part.about)))
+    def victims(history: History) -> Iterable[str]:
+        return [uid for part in parts for uid in part.victims(history)]
+
+    return Question(wanted, ask, tuple(dict.fromkeys(name for part in parts for name in part.about)), victims)

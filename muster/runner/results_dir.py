@@ -38,7 +38,7 @@ def results_directory(asked: Path | None, scheduler: str) -> Path:
             continue
         _link(parent / LATEST, directory.name)
         return directory
-    raise AssertionError("count never ends")
+    raise AssertionError("itertools.count does not end")
 
 
 def junit_file(asked: Path) -> Path:

@@ -87,8 +87,13 @@ def group_name_keys() -> tuple[str, ...]:
 
 
 def recording_conventions(dialect: Dialect) -> Conventions:
-    """The dialect's conventions with the group keys of all schedulers: a walk-through may use another scheduler's."""
-    return replace(dialect.conventions, group_name_keys=group_name_keys())
+    """The dialect's conventions, with the group keys of all schedulers: a walk-through may use another scheduler's."""
+    return replace(
+        dialect.conventions,
+        group_name_keys=group_name_keys(),
+        reclaims=dialect.queue_kind is not None,
+        accepts_scheduler_name=dialect.accepts_scheduler_name,
+    )
 
 
 def gang_and_queue_kinds() -> tuple[Resource, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from muster import assets, timeouts
 from muster.cluster.api import Api
-from muster.errors import HarnessError, NotSupported, UsageError
+from muster.errors import HarnessError, NotSupported, SchedulerCrashed, UsageError
 from muster.processes import Process
 from muster.processes.readiness import Port
 from muster.schedulers.dialect import Dialect
@@ -18,7 +18,7 @@ from muster.schedulers.dialect import Dialect
 if TYPE_CHECKING:
     from muster.cluster.interface import Cluster
 
-_LOG_LINES_SHOWN = 12
+LOG_LINES_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Scheduler(ABC):
 
     def configure(self, policy: Mapping[str, str]) -> None:
         """Continue with these settings; an empty policy means the configuration's own."""
-        raise NotSupported(f"{self.name}:{self.configuration} cannot change {', '.join(policy)} while it runs")
+        raise NotSupported(f"{self.name}:{self.configuration} cannot change {', '.join(policy)} during a run")
 
     def start(self) -> None:
         self.processes = self._prepare()
@@ -158,10 +158,11 @@ class Scheduler(ABC):
         """Raise if a process has ended: then nothing that the scheduler failed to do counts as a verdict."""
         for process in self.processes:
             if not process.alive:
-                raise process_ended_error(f"the scheduler {process.name}", process)
+                error = process_ended_error(f"the scheduler {process.name}", process)
+                raise error if process.was_killed else SchedulerCrashed(str(error))
 
 
 def process_ended_error(title: str, process: Process) -> HarnessError:
     """The error that says how a process beside the cluster ended, with the end of its log."""
-    last = process.log_tail(_LOG_LINES_SHOWN)
+    last = process.log_tail(LOG_LINES_SHOWN)
     return HarnessError(f"{title} {process.how_it_ended()}; last log lines:\n{last}")

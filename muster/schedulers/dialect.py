@@ -16,8 +16,8 @@ Manifest = dict[str, Any]
 
 _IMAGE = "muster.dev/nothing-runs-here"  # the nodes are simulated: an image is named, never pulled
 _TERMINATES_WITHIN = "200ms"  # long enough to be seen terminating, short enough not to delay a scenario
+_LONG = "1h"  # longer than any scenario
 GATE = "muster.dev/not-yet"
-TERMINATION = "muster.dev/termination"  # the annotation that says how long a pod terminates on a simulated node
 
 
 class Dialect:
@@ -72,7 +72,7 @@ class Dialect:
             "name": request.name,
             "namespace": namespace,
             "labels": dict(request.labels),
-            "annotations": {TERMINATION: request.terminates_within or _TERMINATES_WITHIN},
+            "annotations": {"muster.dev/termination": _LONG if request.long_grace_period else _TERMINATES_WITHIN},
         }
         amounts = {GPU: str(request.gpus) if request.gpus else "", "cpu": request.cpus, "memory": request.memory}
         limits = {resource: amount for resource, amount in amounts.items() if amount}
@@ -86,6 +86,8 @@ class Dialect:
             spec["tolerations"] = [_toleration(toleration) for toleration in request.tolerations]
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
+        if request.long_grace_period:
+            spec["terminationGracePeriodSeconds"] = 3600
         if request.gated:
             spec["schedulingGates"] = [{"name": GATE}]
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}

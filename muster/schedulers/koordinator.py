@@ -115,7 +115,7 @@ class Koordinator(Scheduler):
         },
     }
     longest_backoff = 2.0 * _BACKOFF  # one second, and expired back-offs are looked for once a second
-    existing_cluster_backoff: ClassVar[float | None] = 11.0
+    existing_cluster_backoff: ClassVar[float | None] = 11.0  # 10 s by default, and the same second
     reported_settings: ClassVar[Mapping[str, str]] = {
         "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
         "scheduler longest back-off": f"{_BACKOFF} s",

@@ -34,7 +34,7 @@ class NativeGangsDialect(Dialect):
         if request.non_preemptible:
             raise NotSupported("Kubernetes does not support non-preemptible pods")
         if request.role:
-            raise NotSupported("a PodGroup of Kubernetes does not support roles")
+            raise NotSupported("a PodGroup of Kubernetes has no minMember per role")
         manifest = super().pod_manifest(request, namespace)
         if request.gang:
             manifest["spec"]["schedulingGroup"] = {"podGroupName": request.gang}
@@ -44,7 +44,7 @@ class NativeGangsDialect(Dialect):
         if request.linked_gangs:
             raise NotSupported("a PodGroup of Kubernetes 1.37 does not support linked gangs")
         if request.roles:
-            raise NotSupported("a PodGroup of Kubernetes does not support roles")
+            raise NotSupported("a PodGroup of Kubernetes has no minMember per role")
         if any(replace(pod, name="") != replace(request.members[0], name="") for pod in request.members):
             raise NotSupported(
                 "Kubernetes does not guarantee to place a heterogeneous gang (PodGroup Scheduling, Limitations)"

@@ -48,7 +48,7 @@ class PodRequest:
     may_preempt: bool = True
     node: str = ""  # the only node that it may be bound to
     tolerations: tuple[Toleration, ...] = ()
-    terminates_within: str = ""  # a Go duration such as 2s
+    long_grace_period: bool = False  # once deleted it terminates until the scenario ends its grace period
     labels: dict[str, str] = field(default_factory=dict)
     cpus: str = ""
     gang: str = ""

@@ -38,7 +38,7 @@ def main() -> None:
 def simulate(api: SimulatorApi, members: JobMembers, selector: str = JOB_LABEL) -> None:
     """List, then watch until the stream ends."""
     listed = api.list(_PODS, labelSelector=selector)
-    crash(api, members.relist(listed["items"]))
+    crash(api, members.relist_pods(listed["items"]))
     version = listed["metadata"]["resourceVersion"]
     for event, pod in api.watch(_PODS, labelSelector=selector, resourceVersion=version):
         if event == "ERROR":  # 410 Gone, mostly: list again

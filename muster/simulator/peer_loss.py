@@ -38,7 +38,7 @@ class JobMembers:
     def __init__(self) -> None:
         self._members: dict[PodName, Member] = {}
 
-    def relist(self, pods: Iterable[Mapping[str, Any]]) -> set[PodName]:
+    def relist_pods(self, pods: Iterable[Mapping[str, Any]]) -> set[PodName]:
         """A new list: running members that are missing from it were lost. Returns the pods that crash."""
         listed = {_name(pod): pod for pod in pods}
         crashed: set[PodName] = set()

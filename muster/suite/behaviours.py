@@ -23,14 +23,12 @@ CAPABILITIES = (
     "queues",
     "job-preemption",
     "jobs",
-    "basics",
     "documents",
 )
 WALKTHROUGHS = ("doc-1", "doc-2", "doc-3", "doc-4", "doc-5")
 VARIANTS = ("variant-training-operator", "variant-arena")  # a walk-through with another operator or client
 TESTS_THE_CLUSTER = "cluster"  # the scenario is about the cluster, not about the scheduler under test
-SERIAL = "serial"
-CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *WALKTHROUGHS, *VARIANTS, TESTS_THE_CLUSTER, SERIAL)
+CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *WALKTHROUGHS, *VARIANTS, TESTS_THE_CLUSTER)
 REQUIREMENT_ID = re.compile(r"[A-Z]{3}-\d+")
 
 _STEP_TYPES = {"Context": "given", "Action": "when", "Outcome": "then"}

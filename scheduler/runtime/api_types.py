@@ -172,7 +172,7 @@ class BudgetSpec(msgspec.Struct):
     selector: LabelSelector | None = None
 
 
-class BudgetStatus(msgspec.Struct, rename="camel"):
+class DisruptionBudgetStatus(msgspec.Struct, rename="camel"):
     """status of a PodDisruptionBudget"""
 
     disruptions_allowed: int = 0
@@ -183,7 +183,7 @@ class ApiBudget(msgspec.Struct):
 
     metadata: Metadata
     spec: BudgetSpec = msgspec.field(default_factory=BudgetSpec)
-    status: BudgetStatus = msgspec.field(default_factory=BudgetStatus)
+    status: DisruptionBudgetStatus = msgspec.field(default_factory=DisruptionBudgetStatus)
 
 
 class PriorityClass(msgspec.Struct, rename="camel"):

@@ -86,14 +86,14 @@ class Scheduler:
     def _run_cycle(self) -> None:
         actions = plan(self._cache.cluster, self._policy)
         self._cache.cluster.clear_changes()
-        for action in map(_with_short_message, actions):
+        for action in map(_truncate_message, actions):
             if self._executor.start(action):
                 self._wake.set()
                 _log_action(action)
         self._queue_controller.notify()
 
 
-def _with_short_message(action: Action) -> Action:
+def _truncate_message(action: Action) -> Action:
     if (
         isinstance(action, Report | Release | SetGroupPhase)
         and (message := truncate_message(action.message)) != action.message

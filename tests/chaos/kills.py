@@ -12,12 +12,8 @@ import time
 from collections.abc import Callable
 
 from muster import timeouts
-from muster.assertions.invariants import (
-    Invariant,
-    no_eviction_in_vain,
-    no_node_overcommitted,
-    no_victim_has_equal_or_higher_priority,
-)
+from muster.assertions.invariants import Invariant, no_node_overcommitted
+from muster.assertions.preemption_invariants import no_eviction_in_vain, no_victim_has_equal_or_higher_priority
 from muster.environment.environment import Environment
 from muster.environment.scenario import ScenarioContext
 from muster.recording.history import History

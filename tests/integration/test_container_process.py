@@ -17,7 +17,7 @@ import pytest
 from muster import assets
 from muster.cluster.container_process import ContainerProcess, ControlChannel
 from muster.errors import HarnessError
-from muster.processes import first_to_end
+from muster.processes import wait_for_first_exit
 from muster.processes.readiness import component_died, wait_until
 
 INIT = assets.find("plane-init")
@@ -80,7 +80,7 @@ def start_process(engine: Engine, directory: Path, name: str, script: str) -> Co
 def test_every_program_has_a_log_of_its_own_and_its_end_is_noticed(engine: Engine, tmp_path: Path) -> None:
     one = start_process(engine, tmp_path, "etcd", "echo ready; sleep 600")
     two = start_process(engine, tmp_path, "kwok", "echo here; echo trouble >&2; printf unfinished; exit 3")
-    assert first_to_end([one, two], SOON) is two
+    assert wait_for_first_exit([one, two], SOON) is two
     assert (two.exit_code, two.how_it_ended()) == (3, "exited with code 3")
     assert two.log_tail(9) == "here\ntrouble\nunfinished"
     assert one.log_tail(9) in ("", "ready")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -54,14 +56,44 @@ def test_a_killed_scheduler_is_reported(environment: Environment) -> None:
     environment.cleanup(environment.scenario("PRE-01"))
 
 
-def test_a_paused_scheduler_is_not_live(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scheduler_that_stops_serving_has_failed(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = environment.scenario("PRE-01")
     environment.scheduler.pause()
     with monkeypatch.context() as impatient:  # not where a probe pod is to be bound
         impatient.setattr("muster.timeouts.PROBE", 0.5)
-        with pytest.raises(HarnessError, match="not live"):
+        with pytest.raises(ConformanceFailure, match="did not bind the probe pod within"):
             scenario.recording.stays(no_pod_preempted())
     environment.cleanup(scenario)  # resumes it
+    environment.cleanup(environment.scenario("PRE-01"))
+
+
+def crash(environment: Environment) -> None:
+    process = environment.scheduler.processes[0]
+    assert process.pid
+    os.kill(process.pid, signal.SIGABRT)
+    assert process.wait(10)
+
+
+def test_a_scheduler_that_crashed_once_is_restarted_and_has_no_verdict(environment: Environment) -> None:
+    scenario = environment.scenario("PRE-01")
+    scenario.add_nodes([NodeRequest("gpu-1", gpus=1)])
+    crash(environment)
+    play(scenario, "first")
+    with pytest.raises(HarnessError, match="no verdict, because the scheduler crashed once"):
+        environment.cleanup(scenario)
+    environment.cleanup(environment.scenario("PRE-01"))
+
+
+def test_a_scheduler_that_crashed_twice_has_failed(environment: Environment) -> None:
+    scenario = environment.scenario("PRE-01")
+    scenario.add_nodes([NodeRequest("gpu-1", gpus=1)])
+    crash(environment)
+    play(scenario, "first")
+    crash(environment)
+    with pytest.raises(ConformanceFailure, match="it crashed twice"):
+        scenario.recording.must(eventually(runs("first")))
+    environment.scheduler.start()
+    environment.cleanup(scenario)
     environment.cleanup(environment.scenario("PRE-01"))
 
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from muster.cluster.local.certificates import Authority
+from muster.cluster.local.certificates import CertificateAuthority
 
 NOTE = "tenants.example/seen"
 
@@ -27,7 +27,7 @@ class Webhook:
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir()
-        authority = Authority(directory)
+        authority = CertificateAuthority(directory)
         authority.server("webhook")
         self.asked = 0
         self._server = _Server(("127.0.0.1", 0), self._handler())

@@ -47,10 +47,18 @@ class HistoryBuilder:
         }
         return self._record("Node", self._nodes[name], "ADDED" if is_new else "MODIFIED")
 
-    def pod(self, name: str, gpus: int = 0, priority: int = 0, uid: str = "", **spec: Any) -> Self:
+    def pod(
+        self,
+        name: str,
+        gpus: int = 0,
+        priority: int = 0,
+        uid: str = "",
+        labels: dict[str, str] | None = None,
+        **spec: Any,
+    ) -> Self:
         limits = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
         self._pods[name] = {
-            "metadata": {"name": name, "namespace": NAMESPACE, "uid": uid or f"uid-{name}"},
+            "metadata": {"name": name, "namespace": NAMESPACE, "uid": uid or f"uid-{name}", "labels": labels or {}},
             "spec": {"priority": priority, "containers": [{"resources": limits}], **spec},
             "status": {"phase": "Pending", "conditions": []},
         }

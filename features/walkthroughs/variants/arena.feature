@@ -105,7 +105,7 @@ Feature: Walk-throughs with the current Arena CLI
     And at no time more than 12 GPUs were in use
 
   @ARN-4 @must @taints @doc-4
-  Scenario: --toleration KEY=VALUE:EFFECT,OPERATOR tolerates a taint, a bare key is ignored (Arena CLI)
+  Scenario: submit --toleration KEY=VALUE:EFFECT,OPERATOR tolerates a taint, KEY alone none (Arena CLI)
     Source: Kubeflow Arena 0.15.5, --toleration: KEY=VALUE:EFFECT,OPERATOR or all; a bare key, as the document has it, is dropped without a word (since 0.9.2).
     Given nodes:
       | node     | role   | GPUs | taints                                    |

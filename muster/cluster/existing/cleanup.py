@@ -27,7 +27,7 @@ from muster.cluster.resources import (
     PRIORITY_CLASS,
     Resource,
 )
-from muster.cluster.run_scope import RUN_LABEL, RunScope, SchedulerObjects, is_run_id, open_api, same_run
+from muster.cluster.run_scope import RUN_LABEL, RunScope, SchedulerObjects, belongs_to_run, is_run_id, open_api
 from muster.errors import MusterError
 from muster.run_options import RunOptions
 
@@ -119,7 +119,7 @@ def clean_up_after_run(options: RunOptions, objects: SchedulerObjects) -> bool:
     try:
         assert options.kubeconfig is not None  # made absolute before the run
         api = open_api(options.kubeconfig, options.context)
-        runs = [run for run in find_runs(api, objects) if same_run(run, options.run_id)]
+        runs = [run for run in find_runs(api, objects) if belongs_to_run(run, options.run_id)]
         for run in sorted(runs):
             if options.keep:
                 _print(f"kept on the cluster: run {run}; to delete it: {cleanup_command(options, run)}")

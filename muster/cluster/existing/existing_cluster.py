@@ -57,7 +57,7 @@ class ExistingCluster:
     @property
     def directory(self) -> Path:
         if self._directory is None:
-            raise HarnessError("the cluster was not reached yet: call start() first")
+            raise HarnessError("not connected to the cluster: call start() first")
         return self._directory
 
     def start(self) -> Connection:

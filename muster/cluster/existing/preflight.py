@@ -157,6 +157,6 @@ def check_namespace(api: Api, namespace: str) -> None:
         found = [one["metadata"]["name"] for one in api.list(kind, namespace)["items"]]
         if found:
             raise HarnessError(
-                f"the cluster puts the {kind.kind} {found[0]} into new namespaces, which changes what scenarios test: "
-                f"exempt namespaces with the label {RUN_LABEL}"
+                f"the cluster creates the {kind.kind} {found[0]} in every new namespace, which changes what scenarios"
+                f" test: exempt namespaces with the label {RUN_LABEL}"
             )

@@ -19,7 +19,7 @@ _LIFETIME = datetime.timedelta(days=7)
 _BACKDATED = datetime.timedelta(minutes=5)  # clocks of containers and virtual machines disagree a little
 
 
-class Authority:
+class CertificateAuthority:
     """Issues the certificates of one cluster into one directory."""
 
     def __init__(self, directory: Path) -> None:

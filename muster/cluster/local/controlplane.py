@@ -18,7 +18,7 @@ from muster.cluster.interface import Connection
 from muster.cluster.kubeconfig import CONTEXT, write_kubeconfig
 from muster.cluster.kwok import kwok_flags, simulator_command
 from muster.cluster.local import component_flags
-from muster.cluster.local.certificates import Authority
+from muster.cluster.local.certificates import CertificateAuthority
 from muster.errors import HarnessError
 from muster.processes import Process, Reaper
 from muster.processes.readiness import HealthCheck, Port, component_died, wait_until
@@ -130,7 +130,7 @@ class LocalCluster:
         self._directory = Reaper.current().make_directory("muster-", keep=self.keep)
         certificates = self._directory / "certificates"
         certificates.mkdir()
-        authority = Authority(certificates)
+        authority = CertificateAuthority(certificates)
         authority.server("kube-apiserver")
         authority.signing_key("service-accounts")
         self._ports = [Port(), Port()]

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import yaml
 
 from muster.cluster.api import Api
-from muster.cluster.local.certificates import Authority
+from muster.cluster.local.certificates import CertificateAuthority
 from muster.processes import Process
 from muster.processes.readiness import HealthCheck, Port, wait_until
 from muster.schedulers.base import ProcessContext, Scheduler
@@ -97,7 +97,7 @@ class Kueue(Scheduler):
     def _prepare(self) -> list[Process]:
         directory = self.context.directory / self.name
         directory.mkdir(exist_ok=True)
-        Authority(directory).server("tls")
+        CertificateAuthority(directory).server("tls")
         self._ports = [Port(), Port()]
         file = directory / "configuration.yaml"
         file.write_text(yaml.safe_dump(self._configuration(str(directory))))

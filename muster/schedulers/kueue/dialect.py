@@ -116,7 +116,7 @@ class KueueDialect(Dialect):
         if request.reserves_for_head:
             raise NotSupported("Kueue does not support a reservation for the job at the head of a queue")
         if request.lends or request.weight != 1:
-            raise NotSupported("queues of Kueue lend and share by weight inside a cohort, and Muster creates none")
+            raise NotSupported("Kueue lends quota and applies weights inside a cohort, and Muster creates no cohort")
         return cluster_queue(request, preempts=self.preempts)
 
     def queue_objects_in_namespace(self, request: QueueRequest, namespace: str) -> list[Manifest]:

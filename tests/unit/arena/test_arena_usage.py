@@ -37,7 +37,7 @@ BAD = {
     "bad CPUs": ([*SUBMIT, "--cpu=many", "true"], "argument --cpu: 'many' is not a quantity: write 4, 500m or 16Gi"),
     "bad retries": ([*SUBMIT, "--retry=x", "true"], "argument --retry: 'x' is not a number from 0 upwards"),
     "bad toleration": ([*SUBMIT, "--toleration=a=b", "true"], "'a=b' is not a toleration: write KEY, KEY=VALUE:EFFECT"),
-    "bad effect": ([*SUBMIT, "--toleration=a=b:No", "true"], "there is no effect 'No', only NoSchedule"),
+    "bad effect": ([*SUBMIT, "--toleration=a=b:No", "true"], "unknown effect 'No': choose from NoSchedule"),
     "bad selector": ([*SUBMIT, "--selector=zone", "true"], "'zone' is not a label: write KEY=VALUE"),
     "bad label": ([*SUBMIT, "--label=zone", "true"], "'zone' is not a label: write KEY=VALUE"),
     "reserved label": ([*SUBMIT, "--label=release=x", "true"], "the label release is reserved"),
@@ -48,7 +48,7 @@ BAD = {
     "mode alone": ([*SUBMIT, "--sync-mode=git", "true"], "--sync-mode needs --sync-source"),
     "no repository": (
         [*SUBMIT, "--sync-mode=git", "--sync-source=///", "true"],
-        "--sync-source '///' does not name a repository: give its address",
+        "--sync-source '///' does not name a repository: give its Git URL",
     ),
     "unknown mode": ([*SUBMIT, "--sync-mode=ftp", "--sync-source=s", "true"], "invalid choice: 'ftp'"),
     "unknown clean policy": ([*SUBMIT, "--clean-task-policy=Some", "true"], "invalid choice: 'Some'"),

@@ -21,7 +21,7 @@ def recording(builder: HistoryBuilder) -> Recording:
     return Recording(
         builder.history,
         check_health=lambda: None,
-        prove_live=probe,
+        probe=probe,
         longest_backoff=0.0,
         reproduce="muster run --scheduler volcano --only PRE-01 --keep",
     )
@@ -90,7 +90,7 @@ def test_a_long_list_of_nodes_is_cut() -> None:
 def test_a_gap_is_an_error_and_not_a_verdict() -> None:
     builder = full_node()
     builder.history.mark_gap("Pod")
-    with pytest.raises(HarnessError, match="the recording has a gap"):
+    with pytest.raises(HarnessError, match="was interrupted"):
         recording(builder).must(eventually(runs("left")))
 
 
@@ -99,7 +99,7 @@ def test_a_scheduler_that_is_not_live_is_an_error_and_not_a_verdict() -> None:
         raise HarnessError("the scheduler is not live")
 
     watched = recording(full_node().pod("urgent", 1))
-    watched.prove_live = dead
+    watched.probe = dead
     with pytest.raises(HarnessError, match="not live"):
         watched.must(eventually(runs("urgent")), within=0)
 
@@ -116,7 +116,7 @@ def test_a_dead_component_is_an_error_and_not_a_verdict() -> None:
 
 def test_what_cannot_be_set_up_is_an_error_and_not_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muster.timeouts.SETTING_UP", 0)
-    with pytest.raises(HarnessError, match="could not be set up"):
+    with pytest.raises(HarnessError, match="could not be carried out"):
         recording(HistoryBuilder().pod("low", 1)).set_up(eventually(runs("low")))
 
 
@@ -132,7 +132,7 @@ def test_stays_fails_on_a_later_change() -> None:
             builder.delete("left")
         return builder.history.now
 
-    watched.prove_live = probe_then_delete
+    watched.probe = probe_then_delete
 
     with pytest.raises(ConformanceFailure, match="left was deleted"):
         watched.stays(no_pod_preempted())

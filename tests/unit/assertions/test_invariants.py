@@ -1,11 +1,14 @@
 """Every invariant is violated once, and holds in the nearest history that does not violate it."""
 
+from dataclasses import replace
+
 from muster.assertions.invariants import (
-    no_eviction_in_vain,
     no_node_overcommitted,
     no_pod_bound_against_taint,
-    no_victim_has_equal_or_higher_priority,
+    no_pod_of_another_scheduler_bound,
+    no_started_gang_below_min_member,
 )
+from muster.recording.conventions import KUBERNETES
 from tests.support.history_builder import HistoryBuilder
 
 TAINT = [{"key": "gpu", "value": "true", "effect": "NoSchedule"}]
@@ -51,15 +54,6 @@ def test_what_counts_is_what_was_allocatable_at_that_moment() -> None:
     assert len(no_node_overcommitted(shrunk_before.history)) == 1
 
 
-def test_a_victim_must_have_lower_priority() -> None:
-    def violations(priority: int) -> list[str]:
-        builder = HistoryBuilder().node("gpu-1", 1).running_pod("victim", "gpu-1", 1, priority).pod("preemptor", 1, 100)
-        return no_victim_has_equal_or_higher_priority(builder.preempt("victim", by="preemptor").history)
-
-    assert violations(99) == []
-    assert violations(100) == ["victim (priority 100) was preempted for preemptor (priority 100)"]
-
-
 def test_a_taint_that_was_there_before_is_respected() -> None:
     builder = HistoryBuilder().node("n", 1, TAINT).pod("intolerant", 1).bind("intolerant", "n")
     assert no_pod_bound_against_taint(builder.history) == ["intolerant was bound to n against its taint gpu"]
@@ -91,16 +85,41 @@ def test_a_cordoned_node_is_a_tainted_node() -> None:
     ]
 
 
-def test_an_eviction_in_vain_is_reported() -> None:
-    builder = (
-        HistoryBuilder()
-        .node("gpu-1", 1)
-        .running_pod("victim", "gpu-1", 1, 1)
-        .pod("preemptor", 1, 9)
-        .preempt("victim", by="preemptor")
-    )
-    assert no_eviction_in_vain(builder.history) == []  # the victim is still terminating
-    builder.gone("victim")
-    assert no_eviction_in_vain(builder.history) == ["victim was evicted for preemptor, which is still not bound"]
-    builder.bind("preemptor", "gpu-1")
-    assert no_eviction_in_vain(builder.history) == []
+def test_a_pod_of_another_scheduler_is_not_bound() -> None:
+    own = replace(KUBERNETES, accepts_scheduler_name=lambda name: name == "mine")
+    builder = HistoryBuilder(own).node("n").pod("foreign", schedulerName="other").pod("own", schedulerName="mine")
+    builder.pod("static", schedulerName="other", nodeName="n").bind("own", "n")
+    assert no_pod_of_another_scheduler_bound(builder.history) == []
+    assert no_pod_of_another_scheduler_bound(builder.bind("foreign", "n").history) == [
+        "foreign has schedulerName other and was bound to n"
+    ]
+
+
+def gang_of_two() -> HistoryBuilder:
+    builder = HistoryBuilder(replace(KUBERNETES, group_name_keys=("group",)))
+    builder.custom_object("PodGroup", "train", {}, {"minMember": 2}).node("n", 4)
+    for name in ("train-0", "train-1"):
+        builder.pod(name, 1, labels={"group": "train"}).run(name, "n")
+    return builder
+
+
+def test_a_started_gang_loses_no_pod() -> None:
+    builder = gang_of_two()
+    assert no_started_gang_below_min_member(builder.history) == []
+    assert no_started_gang_below_min_member(builder.delete("train-1").history) == [
+        "gang train had started with minMember 2, and then lost train-1 at 0.9 s"
+    ]
+
+
+def test_a_gang_may_lose_pods_that_ended_were_preempted_or_deleted_by_the_scenario() -> None:
+    ended = gang_of_two().finish("train-1").delete("train-1")
+    preempted = gang_of_two().mark_disruption_target("train-1").delete("train-1")
+    deleted = gang_of_two().delete("train-1")
+    deleted.history.removed_on_purpose.add("uid-train-1")
+    for builder in (ended, preempted, deleted):
+        assert no_started_gang_below_min_member(builder.history) == []
+
+
+def test_a_gang_may_lose_pods_above_min_member() -> None:
+    builder = gang_of_two().pod("train-2", 1, labels={"group": "train"}).run("train-2", "n").delete("train-2")
+    assert no_started_gang_below_min_member(builder.history) == []

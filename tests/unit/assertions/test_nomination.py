@@ -1,15 +1,12 @@
 """Nominated nodes, from history alone."""
 
 from muster.assertions.nomination import (
-    first_nominated_to_node_of,
-    nominated,
     nominated_to_distinct_nodes,
     nominated_while_terminating,
     nomination_withdrawn,
     run_on_nominated_nodes,
 )
-from muster.recording.questions import eventually
-from tests.support.history_builder import FALSE, PENDING, TRUE, HistoryBuilder, ask, full_node
+from tests.support.history_builder import FALSE, PENDING, TRUE, HistoryBuilder, ask
 
 TRAIN, LOW = ("train-0", "train-1"), ("low-east", "low-west")
 
@@ -59,14 +56,6 @@ def test_a_pod_may_be_in_another_namespace_than_the_scenario() -> None:
     builder.history.other_namespaces["urgent"] = "kube-system"
     assert builder.history.pod("urgent") is None
     assert builder.history.pod("victim") is not None
-
-
-def test_nominations() -> None:
-    builder = full_node().pod("urgent", 1, 100)
-    assert ask(eventually(nominated("urgent")), builder) is PENDING
-    assert ask(first_nominated_to_node_of("urgent", "left"), builder.nominate("urgent", "gpu-1")) is TRUE
-    other = full_node().pod("urgent", 1, 100).nominate("urgent", "gpu-2")
-    assert ask(first_nominated_to_node_of("urgent", "left"), other) is FALSE
 
 
 def test_distinct_nominated_nodes_while_both_victims_terminate() -> None:

@@ -53,6 +53,8 @@ def test_no_pod_but_victims_is_evicted_or_fails() -> None:
     builder = full_node().pod("urgent", 1, 100).preempt("left", by="urgent")
     failed = full_node().finish("right", "Failed")
     question = no_other_pod_evicted_or_failed()
+    assert ask(question, builder) is FALSE  # no step has counted the victim
+    builder.history.expected_victims.add("uid-left")
     assert ask(question, builder) is TRUE
     assert question.ask(failed.history) == Answer(FALSE, "also evicted or failed: right (Failed)")
     assert ask(no_other_pod_evicted(), failed) is TRUE

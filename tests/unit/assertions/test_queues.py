@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from muster.assertions.gangs import bound_before, exactly_started, group_counts_running, group_phases_advance
+from muster.assertions.gangs import bound_before, exactly_started, group_phases_advance, podgroup_counts_running
 from muster.assertions.pods import succeeded
 from muster.assertions.queues import gang_queued, gpus_in_use_by_queue, queue_state, within_capability
 from muster.cluster.resources import Resource
@@ -148,7 +148,7 @@ def test_a_group_counts_its_running_members(counts: tuple[int, ...], outcome: Ou
     builder = toy_history()
     for number in counts:
         builder.custom_object("Band", "a", {"running": number})
-    assert ask(group_counts_running("a", 2, DIALECT.running_members), builder) is outcome
+    assert ask(podgroup_counts_running("a", 2, DIALECT.running_members), builder) is outcome
 
 
 def test_one_gang_bound_before_the_other() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,16 @@ EVERY_OPTION = RunOptions(
     durations=1,
     timeout_scale=2.5,
 )
+
+
+def test_every_option_is_listed() -> None:
+    """Those of kind are set apart: they exclude a kubeconfig."""
+    others = RunOptions(cluster="kind", kind_image="x", reuse=True)
+    fields = [field.name for field in dataclasses.fields(RunOptions)]
+    same = [
+        name for name in fields if getattr(EVERY_OPTION, name) == getattr(RunOptions(), name) == getattr(others, name)
+    ]
+    assert same == []
 
 
 def parsed(*arguments: str) -> RunOptions:

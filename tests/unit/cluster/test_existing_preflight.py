@@ -155,7 +155,7 @@ def test_a_webhook_without_dry_run_is_ignored() -> None:
 
 def test_a_quota_in_new_namespaces_is_an_error() -> None:
     api: Any = FakeApi(brings={"ResourceQuota": "for-all"})
-    with pytest.raises(HarnessError, match="puts the ResourceQuota for-all into new namespaces"):
+    with pytest.raises(HarnessError, match="creates the ResourceQuota for-all in every new namespace"):
         preflight.check_namespace(api, "muster-kbcd240")
 
 

@@ -14,7 +14,7 @@ from cryptography import x509
 
 from muster.cluster.kubeconfig import write_kubeconfig
 from muster.cluster.local import component_flags
-from muster.cluster.local.certificates import Authority
+from muster.cluster.local.certificates import CertificateAuthority
 from muster.processes.readiness import Port
 
 
@@ -60,7 +60,7 @@ def test_a_released_port_is_free_again() -> None:
 
 
 def test_certificates_are_short_lived_backdated_and_private(tmp_path: Path) -> None:
-    authority = Authority(tmp_path)
+    authority = CertificateAuthority(tmp_path)
     authority.client("admin", "someone", "system:masters")
     authority.server("kube-apiserver")
     now = datetime.datetime.now(datetime.UTC)
@@ -75,7 +75,7 @@ def test_certificates_are_short_lived_backdated_and_private(tmp_path: Path) -> N
 
 
 def test_a_kubeconfig_is_private_and_contains_no_key(tmp_path: Path) -> None:
-    authority = Authority(tmp_path)
+    authority = CertificateAuthority(tmp_path)
     authority.client("admin", "someone")
     target = tmp_path / "kubeconfig"
     write_kubeconfig(

@@ -113,7 +113,7 @@ def test_paths(given: str, sent: str) -> None:
     ],
 )
 def test_writes_outside_the_scope_are_refused(method: str, path: str) -> None:
-    with pytest.raises(HarnessError, match="not the run's object"):
+    with pytest.raises(HarnessError, match="did not create it"):
         SCOPE.path(method, path)
     SCOPE.path("GET", path)
 

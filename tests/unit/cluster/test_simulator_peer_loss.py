@@ -72,13 +72,13 @@ def test_a_peer_that_does_not_crash_is_not_marked(members: JobMembers, peer: dic
 
 
 def test_a_loss_during_a_gap_is_found_by_the_next_list(members: JobMembers) -> None:
-    assert names(members.relist([member("b"), member("c")])) == {"b", "c"}
+    assert names(members.relist_pods([member("b"), member("c")])) == {"b", "c"}
 
 
 def test_a_member_recreated_under_its_name_during_a_gap_is_a_loss(members: JobMembers) -> None:
-    crashed = members.relist([member("a", "Pending", uid="new"), member("b"), member("c")])
+    crashed = members.relist_pods([member("a", "Pending", uid="new"), member("b"), member("c")])
     assert names(crashed) == {"b", "c"}
 
 
 def test_the_same_list_again_changes_nothing(members: JobMembers) -> None:
-    assert not members.relist([member("a"), member("b"), member("c")])
+    assert not members.relist_pods([member("a"), member("b"), member("c")])

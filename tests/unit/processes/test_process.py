@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from muster.errors import HarnessError
-from muster.processes import Process, first_to_end
+from muster.processes import Process, wait_for_first_exit
 from tests.support.processes_left import PATIENCE, gone, until, wait_for_state
 
 
@@ -116,8 +116,8 @@ def test_first_to_end_names_the_one_that_ended(tmp_path: Path) -> None:
     long, short = python(tmp_path, "import time; time.sleep(60)", "long"), python(tmp_path, "pass", "short")
     long.start()
     short.start()
-    assert first_to_end([long, short], PATIENCE) is short
-    assert first_to_end([long], 0.01) is None
+    assert wait_for_first_exit([long, short], PATIENCE) is short
+    assert wait_for_first_exit([long], 0.01) is None
     long.kill()
 
 

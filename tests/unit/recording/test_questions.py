@@ -2,7 +2,7 @@
 
 import pytest
 
-from muster.assertions.pods import bound, gone, runs, runs_on
+from muster.assertions.pods import bound, gone, runs, still_runs
 from muster.recording.quantities import readable, thousandths
 from muster.recording.questions import all_of, before, eventually, never
 from tests.support.history_builder import FALSE, PENDING, TRUE, HistoryBuilder, ask, full_node
@@ -12,8 +12,8 @@ def test_eventually_is_pending_until_it_happens() -> None:
     builder = HistoryBuilder().node("n", 1).pod("a", 1)
     assert ask(eventually(runs("a")), builder) is PENDING
     assert ask(eventually(runs("a")), builder.run("a", "n")) is TRUE
-    assert ask(eventually(runs_on("a", ("m",))), builder) is PENDING
-    assert ask(eventually(runs_on("a", ("m", "n"))), builder) is TRUE
+    assert ask(still_runs("a", ("m",)), builder) is FALSE
+    assert ask(still_runs("a", ("m", "n")), builder) is TRUE
 
 
 def test_never_is_true_until_it_happens() -> None:
