@@ -2,7 +2,8 @@
 Feature: Walk-through: queue, priority and backfill
   The walk-through of queue, priority and backfill for PyTorchJobs: every job is a gang, and the queue has a capability
   of eight GPUs. The published text shows the PodGroup of a queued job as Inqueue; a scheduler that does not admit it
-  shows Pending: both are queued.
+  shows Pending: both are queued. Zero workers are rejected by the CRD of pytorch-operator (minimum: 1) and by the webhook
+  of training-operator since 1.9 (must be at least 1); releases between them have no such check, see TRO-3.
 
   @DOC-3 @must @doc-3
   Scenario: Priority orders a full queue, and a small job backfills
@@ -89,6 +90,5 @@ Feature: Walk-through: queue, priority and backfill
     And job "F" went from Created to Running to Succeeded
     And no pod was preempted
     And queue "test" never used more than its capability
-    # 10: zero workers are rejected: the role must be left out (as by the CRD of pytorch-operator, and by the webhook of
-    # training-operator since 1.9; see TRO-3 for a release between them)
+    # 10: zero workers are rejected: the role must be left out
     And a job from the manifest "pytorchjob" with 0 workers is rejected

@@ -1,7 +1,8 @@
 @documents @queues @gangs @variant-training-operator
 Feature: Walk-throughs with Kubeflow's training-operator
   Version 1.7.0, unmodified. Both walk-throughs of Arena's PyTorchJobs run with it as published. The one about the
-  queue does so except for its last line: this version's CRD has no minimum for the number of workers.
+  queue does so except for its last line: this version's own CRD, which is installed here, has no minimum for the number
+  of workers (nor has that of 1.9.4, where a webhook checks it).
 
   @TRO-3 @must @doc-3
   Scenario: Priority orders a full queue, and a small job backfills (training-operator)
