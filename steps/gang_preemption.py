@@ -21,9 +21,9 @@ from steps.parsing import Names, pods_of, step_pattern
 _MEMORY = "40Mi"  # requested beside CPUs, as in the walk-through of job-level preemption
 
 
-@given(step_pattern('a node "{name}" with {cpus:d} CPUs'))
-def node_with_cpus(scenario: ScenarioContext, name: str, cpus: int) -> None:
-    scenario.add_nodes([NodeRequest(name, cpus=cpus)])
+@given(step_pattern('a node "{name}" with {cpus:d} CPUs and {memory:w} of memory'))
+def node_with_cpus(scenario: ScenarioContext, name: str, cpus: int, memory: str) -> None:
+    scenario.add_nodes([NodeRequest(name, cpus=cpus, memory=memory)])
 
 
 @given(step_pattern('non-preemptible pod "{name}" with {gpus:GPUs} runs at priority {priority:d} on "{node}"'))

@@ -7,17 +7,25 @@ from collections.abc import Callable
 
 from pytest_bdd import given, then, when
 
-from muster.arena.commands import CommandResult
+from muster.arena.in_process import CommandResult, command_and_arguments
 from muster.assertions.evaluation import Recording
-from muster.assertions.events import events_in_order
+from muster.assertions.event_order import WantedEvent, events_in_order
 from muster.assertions.jobs import job_is, job_went_through
 from muster.assertions.operator_objects import job_owns_exactly, remaining_pods_ended, replica_restarted
+from muster.assertions.podgroup_table import PodGroupLine, podgroup_went_through
 from muster.assertions.preemption import no_other_pod_evicted, preempted_event_names_node, victims_among
-from muster.assertions.walkthroughs import output_contains
+from muster.assertions.walkthroughs import (
+    job_pods_are,
+    nodes_have_addresses,
+    one_preempted,
+    output_contains,
+    output_does_not_name,
+    output_is,
+)
 from muster.environment import ScenarioContext
 from muster.errors import ConformanceFailure
 from muster.report.allure_files import attach
-from steps.parsing import Names, step_pattern
+from steps.parsing import Names, rows, step_pattern
 
 _PRIORITY_CLASS = "spec.runPolicy.schedulingPolicy.priorityClass"
 _WORKERS = "spec.pytorchReplicaSpecs.Worker"
@@ -31,32 +39,45 @@ def manifest_objects_are_created(scenario: ScenarioContext, manifest: str) -> No
 
 @when("the user runs:")
 def user_runs(scenario: ScenarioContext, run_command: Callable[[str], CommandResult], docstring: str) -> None:
+    """A command that does not succeed is a harness error: only what a working command shows can be a failure."""
     operator = scenario.jobs.ensure_operator()
-    _, command, *arguments = docstring.split()
+    command, *arguments = command_and_arguments(docstring)
     if command == "submit":
         operator.check_job_kind(arguments[0])
+    scenario.recording.set_up(nodes_have_addresses())
     result = run_command(docstring)
-    scenario.jobs.last_output = result.output
     attach("answer", result.output)
+    scenario.jobs.last_output = result.require_success(docstring)
     scenario.note_activity()
-    if result.exit_code:
-        raise ConformanceFailure(
-            f"wanted   the command {docstring!r} to succeed\nseen     exit code {result.exit_code}: {result.output}"
-        )
+
+
+@then("the output is:")
+def check_output_is(scenario: ScenarioContext, docstring: str) -> None:
+    scenario.recording.must(output_is(scenario.jobs.last_output, docstring))
 
 
 @then("the output contains:")
 def check_output_contains(scenario: ScenarioContext, docstring: str) -> None:
-    output_contains(scenario.jobs.last_output, docstring)
+    scenario.recording.must(output_contains(scenario.jobs.last_output, docstring))
 
 
 @then(step_pattern("the output does not contain the victim among {pods:Names}"))
 def output_does_not_contain_victim(scenario: ScenarioContext, pods: Names) -> None:
-    (victim,) = victims_among(scenario.recording.history, pods)
-    if victim in scenario.jobs.last_output:
-        raise ConformanceFailure(
-            f"wanted   pod {victim} not listed as an instance of its job\nseen     {scenario.jobs.last_output}"
-        )
+    scenario.recording.must(output_does_not_name(scenario.jobs.last_output, _preempted_pod(scenario, pods)))
+
+
+@then(step_pattern('the pods of job "{job:Name}" are:'))
+def check_job_pods(recording: Recording, job: str, datatable: list[list[str]]) -> None:
+    recording.must(job_pods_are(job, rows(datatable)))
+
+
+@then(step_pattern('the PodGroup of job "{job:Name}" went through:'))
+def check_podgroup_went_through(scenario: ScenarioContext, job: str, datatable: list[list[str]]) -> None:
+    lines = [
+        PodGroupLine(row["STATUS"], int(row["MINMEMBER"]), row["QUEUE"], int(row["RUNNINGS"] or 0))
+        for row in rows(datatable)
+    ]
+    scenario.recording.must(podgroup_went_through(job, lines, scenario.scheduler.dialect.running_members))
 
 
 @when(step_pattern('job "{job:Name}" is created from the manifest "{manifest:Name}"'))
@@ -82,8 +103,11 @@ def job_is_created_without_workers(scenario: ScenarioContext, job: str, manifest
 
 @then(step_pattern('a job from the manifest "{manifest:Name}" with {number:d} workers is rejected'))
 def job_is_rejected(scenario: ScenarioContext, manifest: str, number: int) -> None:
-    if not scenario.jobs.rejection(manifest, {f"{_WORKERS}.replicas": number}):
-        raise ConformanceFailure(f"wanted   a job with {number} workers rejected\nseen     the API server accepts it")
+    """By validation, with an error that names the field."""
+    rejection = scenario.jobs.rejection(manifest, {f"{_WORKERS}.replicas": number})
+    if not all(part in rejection for part in ("Worker", "replicas")):
+        seen = rejection or "the API server accepts it"
+        raise ConformanceFailure(f"wanted   a job with {number} workers rejected for that number\nseen     {seen}")
 
 
 @when(step_pattern('job "{job:Name}" completes'))
@@ -115,9 +139,10 @@ def preempted_event_on_victim_names_preemptor(recording: Recording, pods: Names,
     recording.must(preempted_event_names_node(pods, preemptor))
 
 
-@then(step_pattern('the events on "{pod:Name}" are {reasons:Names}, in this order'))
-def events_are_in_order(recording: Recording, pod: str, reasons: Names) -> None:
-    recording.must(events_in_order(pod, reasons))
+@then(step_pattern('the events on "{pod:Name}" include, in this order:'))
+def events_are_in_order(recording: Recording, pod: str, datatable: list[list[str]]) -> None:
+    wanted = [WantedEvent(row["type"], row["reason"], row["message"]) for row in rows(datatable)]
+    recording.must(events_in_order(pod, wanted))
 
 
 @then("no other pod was evicted")
@@ -127,18 +152,22 @@ def check_no_other_pod_evicted(recording: Recording) -> None:
 
 @then(step_pattern('the output does not contain "{name:Name}"'))
 def output_does_not_contain(scenario: ScenarioContext, name: str) -> None:
-    if name in scenario.jobs.last_output:
-        raise ConformanceFailure(f"wanted   {name} not in the output\nseen     {scenario.jobs.last_output}")
+    scenario.recording.must(output_does_not_name(scenario.jobs.last_output, name))
 
 
-def _preempted_pod(scenario: ScenarioContext, job: str) -> str:
-    (victim,) = victims_among(scenario.recording.history, (f"{job}-master-0", f"{job}-worker-0", f"{job}-worker-1"))
-    return victim
+def _preempted_pod(scenario: ScenarioContext, pods: Names) -> str:
+    """The one that was preempted; a ConformanceFailure if it is not exactly one."""
+    scenario.recording.must(one_preempted(pods))
+    return victims_among(scenario.recording.history, pods)[0]
+
+
+def _pods_of(job: str) -> Names:
+    return f"{job}-master-0", f"{job}-worker-0", f"{job}-worker-1"
 
 
 @then(step_pattern('job "{job:Name}" fails and keeps no pods if it lost its master, otherwise gets a new worker'))
 def job_fails_or_gets_new_worker(scenario: ScenarioContext, job: str) -> None:
-    lost = _preempted_pod(scenario, job)
+    lost = _preempted_pod(scenario, _pods_of(job))
     if lost.endswith("-master-0"):
         scenario.recording.must(job_is(job, "Failed"))
         scenario.recording.stays(job_owns_exactly(job, ()))
@@ -150,13 +179,14 @@ def job_fails_or_gets_new_worker(scenario: ScenarioContext, job: str) -> None:
     step_pattern('the output shows job "{job:Name}" without instances if it lost its master, otherwise its new worker')
 )
 def output_shows_failed_job_or_new_worker(scenario: ScenarioContext, job: str) -> None:
-    lost = _preempted_pod(scenario, job)
+    lost = _preempted_pod(scenario, _pods_of(job))
+    output = scenario.jobs.last_output
     if lost.endswith("-master-0"):
-        output_contains(scenario.jobs.last_output, "Status: FAILED")
-        if f"{job}-" in scenario.jobs.last_output:
-            raise ConformanceFailure(f"wanted   no instances of {job}\nseen     {scenario.jobs.last_output}")
+        scenario.recording.must(output_contains(output, "Status: FAILED"))
+        for pod in _pods_of(job):
+            scenario.recording.must(output_does_not_name(output, pod))
         return
-    output_contains(scenario.jobs.last_output, f"Status: PENDING\n{lost} Pending * false 4 N/A")
+    scenario.recording.must(output_contains(output, f"Status: PENDING\n{lost} Pending * false 4 N/A"))
 
 
 @then(step_pattern('a job from the manifest "{manifest:Name}" with {number:d} workers is accepted'))

@@ -7,7 +7,6 @@ submission. So it gets directories of its own inside the cluster's directory, wh
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 from abc import ABC, abstractmethod
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from muster import timeouts
-from muster.arena import commands
-from muster.arena.commands import CommandResult
+from muster.arena import in_process
+from muster.arena.in_process import CommandResult, command_and_arguments, split
 from muster.cluster.job_kinds import PYTORCH
 from muster.errors import HarnessError, NotSupported, UsageError
 from muster.run_options import DEFAULT_CLIENT
@@ -51,7 +50,7 @@ class MusterClient(Client):
     name: ClassVar[str] = DEFAULT_CLIENT
 
     def run(self, command: str) -> CommandResult:
-        return commands.run(command, self.kubeconfig)
+        return in_process.run(command, self.kubeconfig)
 
 
 class ArenaClient(Client):
@@ -98,12 +97,12 @@ class ArenaClient(Client):
 
     def arguments(self, command: str) -> list[str]:
         """The same arguments; NotSupported where Arena does not have the command."""
-        _, *arguments = shlex.split(command.replace("\\\n", " "))
-        if arguments[0] not in self.commands:
-            raise NotSupported(f"Arena has no command {arguments[0]!r}")
-        if arguments[0] == "submit" and arguments[1] not in self.charts:
-            raise NotSupported(f"Arena submits {arguments[1]} jobs in a version that no operator here reconciles")
-        return arguments
+        name, *arguments = command_and_arguments(command)
+        if name not in self.commands:
+            raise NotSupported(f"Arena has no command {name!r}")
+        if name == "submit" and arguments[0] not in self.charts:
+            raise NotSupported(f"Arena submits {arguments[0]} jobs in a version that no operator here reconciles")
+        return split(command)[1:]
 
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join((str(self.home / "bin"), os.environ.get("PATH", os.defpath)))

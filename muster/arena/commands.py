@@ -1,65 +1,33 @@
-"""The commands on jobs: submit, get, list, top, events, explain and delete, as Arena's users know them.
+"""The commands on jobs: submit, get, logs, list, top, events, explain and delete, as Arena's users know them.
 
-The command line registers them with `add`; steps and demos run one with `run`, in this process, because starting
-another takes a second. What is heavy is imported only when a command runs.
+The command line registers them with `add`. What is heavy is imported only when a command runs.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import shlex
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muster.arena import argument_types, explain_command, submit_command, target
-from muster.cluster.job_kinds import JOB_KINDS
-from muster.command_line import Parser, add_command, parse_and_run, print_line
-from muster.errors import EXIT_PASSED, MusterError
+from muster.arena import explain_command, logs_command, submit_command, target
+from muster.command_line import add_command, print_line
+from muster.errors import EXIT_PASSED
 
 if TYPE_CHECKING:
     from muster.command_line import Subparsers
-
-
-@dataclass(frozen=True)
-class CommandResult:
-    """What a command printed, and its exit code."""
-
-    output: str
-    exit_code: int
 
 
 def add(subparsers: Subparsers) -> None:
     """Register all commands."""
     submit_command.add(subparsers)
     _add_get(subparsers)
+    logs_command.add(subparsers)
     _add_list(subparsers)
     _add_top(subparsers)
     _add_events(subparsers)
     explain_command.add(subparsers)
     _add_delete(subparsers)
-
-
-def run(command: str, kubeconfig: Path) -> CommandResult:
-    """Run a command line such as `muster top node` against the cluster of this kubeconfig."""
-    program, *arguments = shlex.split(command.replace("\\\n", " "))
-    if program != "muster":
-        raise ValueError(f"not a muster command: {program}")
-    parser = Parser(prog="muster")
-    subparsers: Subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    add(subparsers)
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        try:
-            exit_code = parse_and_run(parser, subparsers, [*arguments, "--kubeconfig", str(kubeconfig)])
-        except MusterError as error:
-            output.write(f"muster: {error}\n")
-            exit_code = error.exit_code
-    return CommandResult(output.getvalue(), exit_code)
 
 
 def _add_get(subparsers: Subparsers) -> None:
@@ -71,7 +39,7 @@ def _add_get(subparsers: Subparsers) -> None:
         description="Show a training job: its status, its pods and their nodes.",
     )
     parser.add_argument("name", metavar="NAME")
-    _add_type(parser)
+    target.add_type(parser)
     parser.add_argument("-o", "--output", choices=("wide", "json", "yaml"), help="output format")
     parser.add_argument("-e", "--events", action="store_true", help="show its events as well")
     target.add_options(parser)
@@ -166,7 +134,7 @@ def _add_events(subparsers: Subparsers) -> None:
         description="Show the events of a training job and its pods, oldest first, also of deleted pods.",
     )
     parser.add_argument("name", metavar="NAME")
-    _add_type(parser)
+    target.add_type(parser)
     parser.add_argument("-o", "--output", choices=("json", "yaml"), help="output format")
     target.add_options(parser)
 
@@ -194,7 +162,7 @@ def _add_delete(subparsers: Subparsers) -> None:
         description="Delete training jobs and all objects that were created with them; none if one name is wrong.",
     )
     parser.add_argument("names", nargs="+", metavar="NAME")
-    _add_type(parser)
+    target.add_type(parser)
     target.add_options(parser)
 
 
@@ -204,8 +172,3 @@ def _delete(args: argparse.Namespace) -> int:
 
     delete_jobs(target.connect(args), args.names, args.type, print_line)
     return EXIT_PASSED
-
-
-def _add_type(parser: argparse.ArgumentParser) -> None:
-    trainers = " or ".join(kind.trainer for kind in JOB_KINDS)
-    parser.add_argument("-T", "--type", type=argument_types.trainer, metavar="TYPE", help=trainers)

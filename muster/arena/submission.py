@@ -25,6 +25,7 @@ from muster.cluster.job_kinds import JOB_KINDS
 from muster.cluster.resources import CONFIG_MAP, DEPLOYMENT, NAMESPACE, PRIORITY_CLASS, SERVICE, Resource
 from muster.errors import HarnessError, MusterError, UsageError
 
+_CREATED_BY = {"createdBy": "muster"}
 _HELPERS = {one.kind: one for one in (CONFIG_MAP, SERVICE, DEPLOYMENT)}
 
 
@@ -50,19 +51,24 @@ def prepare(api: Api, wanted: Submission) -> list[Manifest]:
 
 
 def submit(api: Api, prepared: Sequence[Manifest]) -> list[str]:
-    """Create all objects, or none; returns their references."""
+    """Create all objects, or none; returns what was done to which of them, as kubectl prints it."""
     created: list[Manifest] = []
+    done: list[str] = []
     try:
         for manifest in prepared:
             answer = _create(api, manifest)
             created.append(manifest)
+            done.append(f"{reference(manifest)} created")
+            if manifest["kind"] == CONFIG_MAP.kind:
+                _label(api, manifest)
+                done.append(f"{reference(manifest)} labeled")
         _adopt(api, prepared, answer)
     except BaseException as error:
         left = _undo(api, created)
         if left and isinstance(error, MusterError):
             raise HarnessError(f"{error}; {', '.join(left)} could not be deleted again") from None
         raise
-    return [reference(manifest) for manifest in prepared]
+    return done
 
 
 def delete_jobs(target: Target, names: Sequence[str], trainer: str | None, report: Callable[[str], None]) -> None:
@@ -116,6 +122,12 @@ def _create(api: Api, manifest: Manifest) -> Manifest:
         ) from None
     # If the response was lost, the object exists all the same.
     return answer or api.get(resource, meta["name"], meta["namespace"])
+
+
+def _label(api: Api, record: Manifest) -> None:
+    """The label by which Arena's record says what wrote it; in a request of its own, as there."""
+    meta = record["metadata"]
+    api.patch(CONFIG_MAP, meta["name"], {"metadata": {"labels": _CREATED_BY}}, namespace=meta["namespace"])
 
 
 def _adopt(api: Api, prepared: Sequence[Manifest], job: Manifest) -> None:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from muster.arena import argument_types, target
+from muster.arena import argument_types, log, target
 from muster.cluster.job_kinds import JOB_KINDS, JobKind
 from muster.command_line import print_line
 from muster.errors import EXIT_PASSED, UsageError
@@ -38,7 +38,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _submit(args: argparse.Namespace) -> int:
-    """The created objects are printed to standard output, as are the manifests of a dry run."""
+    """What is done to objects is printed to standard output, as are the manifests of a dry run; the rest is logged."""
     from muster.arena.output import manifests_yaml
     from muster.arena.submission import prepare, submit
 
@@ -49,12 +49,12 @@ def _submit(args: argparse.Namespace) -> int:
     if args.dry_run:
         sys.stdout.write(manifests_yaml(prepared))
         return EXIT_PASSED
-    sys.stderr.write(f"submitting a {prepared[-1]['apiVersion']} {wanted.kind.kind}\n")
-    for created in submit(cluster.api, prepared):
-        print_line(f"{created} created")
+    log.debug(args, f"submitting a {prepared[-1]['apiVersion']} {wanted.kind.kind}")
+    for done in submit(cluster.api, prepared):
+        print_line(done)
     command = f"muster get {wanted.name} --type {wanted.kind.trainer} -n {wanted.namespace}"
-    print_line(f"The Job {wanted.name} has been submitted successfully")
-    print_line(f"You can run `{command}` to check the job status")
+    log.info(args, f"The Job {wanted.name} has been submitted successfully")
+    log.info(args, f"You can run `{command}` to check the job status")
     return EXIT_PASSED
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muster.arena import argument_types
+from muster.cluster.job_kinds import JOB_KINDS
 from muster.errors import MusterError
 
 if TYPE_CHECKING:
@@ -35,6 +37,12 @@ def add_options(parser: argparse.ArgumentParser, *, namespace: bool = True) -> N
     parser.add_argument("--context", metavar="NAME", help="a context of the kubeconfig (default: its current one)")
     if namespace:
         parser.add_argument("-n", "--namespace", metavar="NAME", help="default: the context's, else default")
+
+
+def add_type(parser: argparse.ArgumentParser) -> None:
+    """--type, of the commands that take the name of a job."""
+    trainers = " or ".join(kind.trainer for kind in JOB_KINDS)
+    parser.add_argument("-T", "--type", type=argument_types.trainer, metavar="TYPE", help=trainers)
 
 
 def connect(args: argparse.Namespace) -> Target:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from itertools import pairwise
-
-from muster import timeouts
 from muster.recording.history import History
-from muster.recording.objects import Event
 from muster.recording.questions import Answer, Outcome, Question
 
 
@@ -57,31 +52,3 @@ def event_contains(name: str, reason: str, text: str) -> Question:
         return Answer(Outcome.TRUE if any(text in message for message in messages) else Outcome.PENDING, seen)
 
     return Question(wanted, ask, (name,))
-
-
-def events_in_order(name: str, reasons: tuple[str, ...]) -> Question:
-    """There is an event of each reason, none of them earlier than the one before it in the list.
-
-    Events have times of one second and are written after the fact: of two that are no more than a second apart
-    neither counts as the earlier one.
-    """
-
-    def ask(history: History) -> Answer:
-        pod = history.pod(name)
-        events = [event for _, event in history.events(about=pod.uid)] if pod else []
-        seen = ", ".join(event.reason for event in events) or "no events"
-        times = [_first_time(events, reason) for reason in reasons]
-        if None in times:
-            return Answer(Outcome.PENDING, seen)
-        id_order = all(
-            earlier.timestamp() <= later.timestamp() + timeouts.EVENT_ORDER_TOLERANCE
-            for earlier, later in pairwise(filter(None, times))
-        )
-        return Answer(Outcome.TRUE if id_order else Outcome.FALSE, seen)
-
-    return Question(f"events about {name}: {', '.join(reasons)}", ask, (name,))
-
-
-def _first_time(events: list[Event], reason: str) -> datetime | None:
-    times = [event.when for event in events if event.reason == reason and event.when]
-    return datetime.fromisoformat(min(times)).replace(microsecond=0) if times else None

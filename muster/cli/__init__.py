@@ -51,11 +51,12 @@ def run_command(argv: Sequence[str]) -> int:
 
 def parser() -> tuple[Parser, Subparsers]:
     """The parser of `muster`, and the commands that are registered with it."""
-    from muster.arena import commands
+    from muster.arena import commands, log
     from muster.cli import assets, cleanup, demo, doctor, matrix, rbac, report, run, up
 
     root = Parser(prog="muster", description="Conformance tests for GPU and batch scheduling on Kubernetes.")
     root.add_argument("--version", action="version", version=f"muster {__version__}")
+    log.add_option(root)
     subparsers: Subparsers = root.add_subparsers(dest="command", metavar="COMMAND")
     for module in (run, report, matrix, up, demo, commands, doctor, cleanup, rbac, assets):
         module.add(subparsers)

@@ -45,7 +45,8 @@ class DemoConsole:
         self._print(Text(f"{prefix}{title}", style="bold"), hanging=len(prefix))
 
     def show_command(self, command: str) -> None:
-        self._print(Text.assemble(("$ ", "bold green"), (command, "bold")), indent=_INDENT)
+        for number, line in enumerate(command.splitlines()):
+            self._print(Text.assemble(("  " if number else "$ ", "bold green"), (line, "bold")), indent=_INDENT)
 
     def output(self, text: str) -> None:
         for line in text.splitlines():

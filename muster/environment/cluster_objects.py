@@ -10,13 +10,12 @@ from muster.cluster.resources import PRIORITY_CLASS
 from muster.recording.quantities import GPU
 from muster.schedulers.requests import NodeRequest, Taint
 
-_MEMORY = "256Gi"
 _PODS = "110"
 
 
 def node_manifest(request: NodeRequest, labels: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
     """A Node that is ready from its creation, with its GPUs as an extended resource."""
-    capacity = {"cpu": str(request.cpus), "memory": _MEMORY, "pods": _PODS}
+    capacity = {"cpu": str(request.cpus), "memory": request.memory, "pods": _PODS}
     if request.gpus:
         capacity[GPU] = str(request.gpus)
     return {

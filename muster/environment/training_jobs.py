@@ -88,7 +88,7 @@ class TrainingJobs:
         self._scenario.note_activity()
 
     def rejection(self, file: str, changed: dict[str, Any]) -> str:
-        """The error with which the API server rejects the changed job in a dry-run; empty if it accepts it."""
+        """The error with which validation rejects the changed job in a dry-run; empty if it is accepted."""
         self.ensure_operator()
         (manifest,) = load_manifests(file)
         for path, value in changed.items():
@@ -97,6 +97,8 @@ class TrainingJobs:
         try:
             self._scenario.api.dry_run(manifest)
         except ApiRefused as refusal:
+            if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:  # such as a kind that is not served
+                raise
             return refusal.message
         return ""
 

@@ -99,5 +99,6 @@ class NodeRequest:
     name: str
     gpus: int = 0
     cpus: int = 32
+    memory: str = "256Gi"
     taints: tuple[Taint, ...] = ()
     labels: dict[str, str] = field(default_factory=dict)

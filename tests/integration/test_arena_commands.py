@@ -167,15 +167,19 @@ def test_a_job_from_submission_to_deletion(muster: Muster, api: Api) -> None:
         api.create(node(f"n{number}", gpus=4))
     asked = ("--name=big", "--gpus=4", "--workers=2", "--priority=medium", "--image=i", "--tensorboard", "python a.py")
     code, out, err = muster("submit", "pytorch", *asked)
-    assert (code, err) == (0, "submitting a kubeflow.org/v1 PyTorchJob\n")
+    assert code == 0
+    assert [line.partition(" level=info msg=")[2] for line in err.splitlines()] == [
+        '"The Job big has been submitted successfully"',
+        '"You can run `muster get big --type pytorchjob -n default` to check the job status"',
+    ]
     assert out.splitlines() == [
         "configmap/big-pytorchjob created",
+        "configmap/big-pytorchjob labeled",
         "service/big-tensorboard created",
         "deployment.apps/big-tensorboard created",
         "pytorchjob.kubeflow.org/big created",
-        "The Job big has been submitted successfully",
-        "You can run `muster get big --type pytorchjob -n default` to check the job status",
     ]
+    assert api.get(CONFIG_MAP, "big-pytorchjob", "default")["metadata"]["labels"]["createdBy"] == "muster"
     uid = api.get(JOBS, "big", "default")["metadata"]["uid"]
     for resource, name in (
         (CONFIG_MAP, "big-pytorchjob"),
@@ -203,6 +207,8 @@ def test_a_job_from_submission_to_deletion(muster: Muster, api: Api) -> None:
     detail = muster("top", "node", "-d")[1]
     assert "default    big-worker-0  4             4" in detail
     assert "big" in muster("list")[1]
+    simulated = "there is no log of big-master-0: its node n1 is simulated, no process runs there\n"
+    assert muster("logs", "big") == (0, "", simulated)
 
     api.delete(POD, "big-worker-0", "default")
     watch.until(POD, "big-worker-0", is_gone)

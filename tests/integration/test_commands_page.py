@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from muster import cli
-from muster.arena import commands
+from muster.arena import in_process
 from muster.cluster.api import Api
 from muster.cluster.resources import EVENT, POD, Resource
 from muster.cluster.run_scope import open_api
@@ -27,6 +27,7 @@ SESSION = [block for block in re.findall(r"```text\n\$ (muster .*?)```", PAGE, r
 CHANGING = (
     (r"\d+\.\d+\.\d+\.\d+", "ADDRESS"),
     (r"\b\d+[smh]\b", "TIME"),
+    (r"^(INFO|DEBU)\[\d+\]", r"\1[SECONDS]"),
     (r" +", " "),
 )
 PLACE = (r"\bgpu-\d\b", "NODE")
@@ -57,7 +58,7 @@ def test_every_command_and_option_that_is_named_exists(page: str) -> None:
         assert parser.parse_known_args(shlex.split(line))[1] == []
 
 
-@pytest.mark.parametrize("command", ["up", "submit", "demo", "get", "list", "top"])
+@pytest.mark.parametrize("command", ["up", "submit", "demo", "get", "logs", "list", "top"])
 def test_no_option_is_missing(command: str) -> None:
     _, subparsers = cli.parser()
     common = {"-h", "--help", "--kubeconfig", "--context", "-n", "--namespace", "-T", "--type"}
@@ -68,7 +69,7 @@ def test_no_option_is_missing(command: str) -> None:
 
 def usual(text: str, *more: tuple[str, str]) -> list[str]:
     for pattern, name in (*CHANGING, *more):
-        text = re.sub(pattern, name, text)
+        text = re.sub(pattern, name, text, flags=re.MULTILINE)
     return [line.strip() for line in text.strip().splitlines()]
 
 
@@ -120,12 +121,13 @@ def test_the_session_can_be_repeated() -> None:
         watch = Watch(api)
         for block in SESSION:
             command, _, wanted = block.partition("\n")
-            seen = commands.run(command, kubeconfig)
+            seen = in_process.run(command, kubeconfig)
             assert seen.exit_code == 0, seen.output
             if command.startswith("muster events"):  # order and nodes are not defined
                 assert sorted(usual(seen.output, PLACE)) == sorted(usual(wanted, PLACE))
             else:
-                assert usual(seen.output) == usual(wanted), command
+                place = (PLACE,) if command.startswith("muster logs") else ()
+                assert usual(seen.output, *place) == usual(wanted, *place), command
             if name := re.search(r"--name=(\w+)", command):
                 for resource, of, holds in AFTER[name[1]]:
                     watch.until(resource, of, holds)

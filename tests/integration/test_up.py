@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from muster.arena import commands
+from muster.arena import in_process
 from muster.cli import main
 from muster.cluster.resources import NODE, POD
 from muster.cluster.run_scope import open_api
@@ -70,10 +70,10 @@ def test_a_job_that_is_submitted_runs(up: subprocess.Popen[str], temporary: Path
     watch = Watch(api)
     for name, priority in (("first", "medium"), ("second", "critical")):
         command = f'muster submit pytorch --name={name} --gpus=2 --image=i --priority={priority} "true"'
-        assert commands.run(command, kubeconfig).exit_code == 0
+        assert in_process.run(command, kubeconfig).exit_code == 0
         watch.until(POD, f"{name}-master-0", phase_is("Running"))
-    assert "second-master-0" in commands.run("muster top node -d", kubeconfig).output
-    assert "is bound to gpu-1" in commands.run("muster explain second-master-0", kubeconfig).output
+    assert "second-master-0" in in_process.run("muster top node -d", kubeconfig).output
+    assert "is bound to gpu-1" in in_process.run("muster explain second-master-0", kubeconfig).output
 
     up.send_signal(signal.SIGINT)
     _, printed = up.communicate(timeout=PATIENCE)

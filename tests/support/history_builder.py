@@ -26,13 +26,24 @@ class HistoryBuilder:
         self._pods: dict[str, dict[str, Any]] = {}
         self._nodes: dict[str, dict[str, Any]] = {}
 
-    def node(self, name: str, gpus: int = 0, taints: list[dict[str, str]] | None = None, **spec: Any) -> Self:
+    def node(
+        self,
+        name: str,
+        gpus: int = 0,
+        taints: list[dict[str, str]] | None = None,
+        address: str = "",
+        labels: dict[str, str] | None = None,
+        **spec: Any,
+    ) -> Self:
         is_new = name not in self._nodes
         allocatable = {"nvidia.com/gpu": str(gpus), "pods": "110"}
+        status: dict[str, Any] = {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]}
+        if address:
+            status["addresses"] = [{"type": "InternalIP", "address": address}]
         self._nodes[name] = {
-            "metadata": {"name": name},
+            "metadata": {"name": name, "labels": labels or {}},
             "spec": {"taints": taints or [], **spec},
-            "status": {"allocatable": allocatable, "conditions": [{"type": "Ready", "status": "True"}]},
+            "status": status,
         }
         return self._record("Node", self._nodes[name], "ADDED" if is_new else "MODIFIED")
 
@@ -92,13 +103,24 @@ class HistoryBuilder:
             .event(victim, "Preempted", f"Preempted by pod uid-{by} on node {node}")
         )
 
-    def event(self, about: str, reason: str, message: str, kind: str = "Normal", related: str = "") -> Self:
+    def event(
+        self,
+        about: str,
+        reason: str,
+        message: str,
+        kind: str = "Normal",
+        related: str = "",
+        component: str = "",
+        when: str = "",
+    ) -> Self:
         body: dict[str, Any] = {
             "metadata": {"name": f"{about}.{self._version}", "namespace": NAMESPACE},
             "involvedObject": {"kind": "Pod", "name": about, "uid": f"uid-{about}"},
             "reason": reason,
             "message": message,
             "type": kind,
+            "reportingComponent": component,
+            "firstTimestamp": when or None,
         }
         if related:
             body["related"] = {"kind": "Pod", "uid": f"uid-{related}"}

@@ -25,10 +25,10 @@ Feature: Walk-throughs with the current Arena CLI
     Then the output contains:
       """
       NAME      IPADDRESS  ROLE    STATUS  GPU(Total)  GPU(Allocated)
-      master-1  *          master  Ready   0           0
-      worker-1  *          <none>  Ready   4           0
-      worker-2  *          <none>  Ready   4           0
-      worker-3  *          <none>  Ready   4           0
+      master-1  <address>  master  Ready   0           0
+      worker-1  <address>  <none>  Ready   4           0
+      worker-2  <address>  <none>  Ready   4           0
+      worker-3  <address>  <none>  Ready   4           0
       Allocated/Total GPUs In Cluster:
       0/12 (0.0%)
       """
@@ -57,9 +57,9 @@ Feature: Walk-throughs with the current Arena CLI
       Trainer:    PYTORCHJOB
       Instances:
       NAME                              STATUS   AGE  IS_CHIEF  GPU(Requested)  NODE
-      pytorch-priority-medium-master-0  Running  *    true      4               worker-*
-      pytorch-priority-medium-worker-0  Running  *    false     4               worker-*
-      pytorch-priority-medium-worker-1  Running  *    false     4               worker-*
+      pytorch-priority-medium-master-0  Running  *    true      4               <node>
+      pytorch-priority-medium-worker-0  Running  *    false     4               <node>
+      pytorch-priority-medium-worker-1  Running  *    false     4               <node>
       """
     # 4: every GPU is in use
     When the user runs:
@@ -68,9 +68,11 @@ Feature: Walk-throughs with the current Arena CLI
       """
     Then the output contains:
       """
-      worker-1  *  <none>  Ready  4  4
-      worker-2  *  <none>  Ready  4  4
-      worker-3  *  <none>  Ready  4  4
+      master-1  <address>  master  Ready  0  0
+      worker-1  <address>  <none>  Ready  4  4
+      worker-2  <address>  <none>  Ready  4  4
+      worker-3  <address>  <none>  Ready  4  4
+      Allocated/Total GPUs In Cluster:
       12/12 (100.0%)
       """
     # 5: a critical job of one pod runs
@@ -87,7 +89,7 @@ Feature: Walk-throughs with the current Arena CLI
       """
       Status:     RUNNING
       Priority:   critical
-      pytorch-priority-critical-master-0  Running  *  true  1  worker-*
+      pytorch-priority-critical-master-0  Running  *  true  1  <node>
       """
     # 6: one pod of the medium job was preempted, and an event says why
     And exactly one of "pytorch-priority-medium-master-0", "pytorch-priority-medium-worker-0", "pytorch-priority-medium-worker-1" was preempted for "pytorch-priority-critical-master-0"
@@ -137,8 +139,8 @@ Feature: Walk-throughs with the current Arena CLI
       """
       Status:     RUNNING
       Priority:   N/A
-      whole-master-0  Running  *  true   1  worker-*
-      whole-worker-0  Running  *  false  1  worker-*
+      whole-master-0  Running  *  true   1  <node>
+      whole-worker-0  Running  *  false  1  <node>
       """
     # 3: "all" tolerates every taint; the other nodes are full
     When the user runs:

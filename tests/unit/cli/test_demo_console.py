@@ -72,6 +72,11 @@ def test_a_pipe_gets_whole_lines_without_any_control_character() -> None:
     assert "\n\n\n" not in text
 
 
+def test_a_command_of_several_lines_is_one_block() -> None:
+    text = shown(lambda console: console.show_command("muster submit mpi \\\n  --name=a"), terminal=False)
+    assert text == "   $ muster submit mpi \\\n       --name=a\n"
+
+
 def test_without_unicode_ticks_are_ascii() -> None:
     text = shown(everything, terminal=False, encoding="ascii")
     assert "   ok one of" in text
