@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from muster.arena import target
-from muster.arena.target import Target
 from muster.cli import main
 from muster.cluster.api import ApiRefused
 from muster.cluster.resources import Resource
@@ -52,7 +52,8 @@ class FakeApi:
 @pytest.fixture
 def api(monkeypatch: pytest.MonkeyPatch) -> FakeApi:
     fake = FakeApi(pod("master"), pod("worker"))
-    monkeypatch.setattr(target, "connect", lambda _: Target(fake, "default"))  # type: ignore[arg-type]
+    found: Any = SimpleNamespace(api=fake, namespace="default")
+    monkeypatch.setattr(target, "connect", lambda _: found)
     return fake
 
 
