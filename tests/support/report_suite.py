@@ -23,7 +23,8 @@ def scenario(request):
     history, _ = timeline_histories.moved(timeline_histories.preemption(), time.monotonic() - 5)
     for pod in history.pods:
         pod.name = pod.name + os.environ.get("TOY_NAME", "")
-    yield SimpleNamespace(failure=None, recording=SimpleNamespace(history=history, close=lambda: None))
+    recording = SimpleNamespace(history=history, confirm=lambda: None, close=lambda: None)
+    yield SimpleNamespace(failure=None, recording=recording)
 
 @given("two running pods")
 @when("a third pod requests their GPUs")
