@@ -48,7 +48,8 @@ def podgroup_went_through(
             return Answer(Outcome.FALSE, seen)
         return Answer(Outcome.TRUE if went == phases and most == members else Outcome.PENDING, seen)
 
-    return Question(f"the PodGroup of {job} going {' → '.join(map(str, wanted))}", ask)
+    went_through = " → ".join(phase or "no phase" for phase in phases)
+    return Question(f"the PodGroup of {job} going {went_through}, in the end {wanted[-1]}", ask)
 
 
 def _line(group: CustomObject, running_members: Callable[[CustomObject], int]) -> PodGroupLine:
