@@ -9,8 +9,6 @@ from muster.assertions.gangs import (
     bound_before,
     exactly_started,
     group_declares,
-    group_phases_advance,
-    podgroup_counts_running,
 )
 from muster.assertions.queues import gang_queued, gpus_in_use_by_queue, within_capability
 from muster.environment import ScenarioContext
@@ -188,16 +186,6 @@ def number_of_gangs_ran(scenario: ScenarioContext, number: int, gangs: Names) ->
 @then(step_pattern('queue "{name:Name}" never used more than its capability'))
 def queue_never_exceeded_capability(scenario: ScenarioContext, name: str) -> None:
     scenario.recording.must(within_capability(name, scenario.scheduler.dialect))
-
-
-@then(step_pattern('the PodGroup of gang "{name:Name}" went from pending to running and never back'))
-def pod_group_went_from_pending_to_running(scenario: ScenarioContext, name: str) -> None:
-    scenario.recording.must(group_phases_advance(name, scenario.scheduler.dialect.phase))
-
-
-@then(step_pattern('the PodGroup of gang "{name:Name}" reported {number:d} running pods'))
-def pod_group_reported_running(scenario: ScenarioContext, name: str, number: int) -> None:
-    scenario.recording.must(podgroup_counts_running(name, number, scenario.scheduler.dialect.running_members))
 
 
 @then("the GPUs in use, plus or minus one, are:")

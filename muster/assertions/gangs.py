@@ -16,7 +16,6 @@ from muster.recording.objects import CustomObject
 from muster.recording.questions import Answer, Outcome, Question
 
 Gangs = Mapping[str, tuple[str, ...]]  # the names of the members, by the gang's name
-_PHASES = ("queued", "admitted", "running", "finished")  # in the order in which a group goes through them
 
 
 def min_member_or_none_bound(gang: str, members: tuple[str, ...], min_member: int) -> Question:
@@ -160,33 +159,6 @@ def group_keeps_phase(gang: str, phase: str, phase_of: Callable[[Mapping[str, An
         if phase not in phases:
             return Answer(Outcome.PENDING, seen or f"no PodGroup {gang} was seen")
         return Answer(Outcome.TRUE if phases[-1] == phase and phases.count(phase) == 1 else Outcome.FALSE, seen)
-
-    return Question(wanted, ask)
-
-
-def group_phases_advance(gang: str, phase_of: Callable[[Mapping[str, Any]], str]) -> Question:
-    """The PodGroup went from queued to running and never back."""
-    wanted = f"the PodGroup of gang {gang} going from queued to running, never back"
-
-    def ask(history: History) -> Answer:
-        phases = group_phases(history, gang, phase_of)
-        ranks = [_PHASES.index(phase) for phase in phases]
-        seen = " → ".join(phases) or f"no PodGroup {gang} was seen"
-        if ranks != sorted(ranks):
-            return Answer(Outcome.FALSE, seen)
-        return Answer(Outcome.TRUE if "running" in phases else Outcome.PENDING, seen)
-
-    return Question(wanted, ask)
-
-
-def podgroup_counts_running(gang: str, number: int, running_members: Callable[[CustomObject], int]) -> Question:
-    """The PodGroup counted so many running members, and at no time more."""
-    wanted = f"the PodGroup of gang {gang} counting up to {number} running pods"
-
-    def ask(history: History) -> Answer:
-        most = max((running_members(group) for group in podgroup_versions(history, gang)), default=0)
-        outcome = Outcome.FALSE if most > number else Outcome.TRUE if most == number else Outcome.PENDING
-        return Answer(outcome, f"the PodGroup of {gang} counted at most {most}")
 
     return Question(wanted, ask)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from muster.assertions.gangs import bound_before, exactly_started, group_phases_advance, podgroup_counts_running
+from muster.assertions.gangs import bound_before, exactly_started
 from muster.assertions.pods import succeeded
 from muster.assertions.queues import gang_queued, gpus_in_use_by_queue, queue_state, within_capability
 from muster.cluster.resources import Resource
@@ -25,9 +25,6 @@ class ToyDialect:
 
     def phase(self, group: Mapping[str, Any]) -> str:
         return str(group["status"]["phase"])
-
-    def running_members(self, group: CustomObject) -> int:
-        return int(group.status["running"])
 
     def gang_of(self, pod: Pod) -> str:
         return pod.metadata.name.rsplit("-", 1)[0]
@@ -124,31 +121,6 @@ def test_a_gang_is_queued_when_no_pod_is_bound_and_its_group_says_so() -> None:
     assert ask(question, a_line("a").custom_object("Band", "a", {"phase": "admitted"}, {"line": "line"})) is TRUE
     assert ask(question, a_line("a").custom_object("Band", "a", {"phase": "running"}, {"line": "line"})) is FALSE
     assert ask(question, a_line("a").bind("a-0", "n")) is FALSE
-
-
-@pytest.mark.parametrize(
-    ("phases", "outcome"),
-    [
-        (("queued",), PENDING),
-        (("queued", "running"), TRUE),
-        (("queued", "queued", "admitted", "running", "finished"), TRUE),
-        (("admitted", "queued", "running"), FALSE),
-        (("queued", "running", "admitted"), FALSE),
-    ],
-)
-def test_the_phases_of_a_group_advance(phases: tuple[str, ...], outcome: Outcome) -> None:
-    builder = toy_history()
-    for phase in phases:
-        builder.custom_object("Band", "a", {"phase": phase}, {"line": "line"})
-    assert ask(group_phases_advance("a", DIALECT.phase), builder) is outcome
-
-
-@pytest.mark.parametrize(("counts", "outcome"), [((0, 1), PENDING), ((0, 2, 1), TRUE), ((1, 3), FALSE)])
-def test_a_group_counts_its_running_members(counts: tuple[int, ...], outcome: Outcome) -> None:
-    builder = toy_history()
-    for number in counts:
-        builder.custom_object("Band", "a", {"running": number})
-    assert ask(podgroup_counts_running("a", 2, DIALECT.running_members), builder) is outcome
 
 
 def test_one_gang_bound_before_the_other() -> None:
