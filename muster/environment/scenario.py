@@ -29,10 +29,11 @@ from muster.errors import ConformanceFailure, HarnessError, NotStaged
 from muster.operators.base import Operator
 from muster.recording.questions import Answer, Outcome, Question, all_of, eventually
 from muster.schedulers import Scheduler
-from muster.schedulers.dialect import GATE
+from muster.schedulers.dialect import GATE, Dialect
 from muster.schedulers.requests import NodeRequest, PodRequest, Taint
 
 _SYSTEM = "kube-system"
+_OTHER_SCHEDULER = Dialect("muster-no-such-scheduler")  # no scheduler of this name runs anywhere
 _START_TIMES_APART = 1.1  # seconds: start times have a resolution of one second. The one wait that cannot be an event
 
 
@@ -159,7 +160,8 @@ class ScenarioContext:
         self.note_activity()
 
     def end_grace_periods(self, *pods: str) -> None:
-        """Let these terminating pods (or all) end, and wait until they are gone."""
+        """Let these terminating pods (or all) end, and wait until they are gone; the scheduler has seen every node."""
+        self._sync_scheduler()
         history = self.recording.history
         with history.changed:
             chosen = history.pods_named(pods) if pods else history.pods
@@ -218,6 +220,14 @@ class ScenarioContext:
             self.scheduler.resume()
             self.note_activity()
 
+    def restart_scheduler(self) -> None:
+        """Kill the scheduler, as a crash would, and start it again; it serves when this returns."""
+        self.scheduler.kill()
+        self.scheduler.stop()  # releases its ports
+        self.scheduler.start()
+        self.recording.prove_live()
+        self.note_activity()
+
     def configure_scheduler(self, **policy: str) -> None:
         """Run the scheduler with other settings until the end of the scenario."""
         self.scheduler.configure(policy)
@@ -240,6 +250,7 @@ class ScenarioContext:
         self.jobs.delete_controllers()
         if self.scheduler.policy:
             self.scheduler.configure({})
+        self._remove_finalizers()
         self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
         for pod in self.recording.history.other_namespaces:
             self.api.delete(POD, pod, _SYSTEM, grace=0)
@@ -269,6 +280,12 @@ class ScenarioContext:
 
         attempts(delete_and_list)
 
+    def _remove_finalizers(self) -> None:
+        """Or the pods, and with them the namespace, would never be gone."""
+        for name in [name for name, request in self._requests.items() if request.finalizer]:
+            with suppress(ApiRefused):  # gone already
+                self.api.patch(POD, name, {"metadata": {"finalizers": None}}, namespace=self.namespace)
+
     def _sync_scheduler(self) -> None:
         if self._scheduler_may_lag:
             self.recording.prove_live()
@@ -286,11 +303,12 @@ class ScenarioContext:
         self._requests[request.name] = request
         if request.system and isinstance(self.api, ScopedApi):
             raise NotStaged(f"the scenario creates a pod in {_SYSTEM}, which a run on an existing cluster never does")
+        if request.finalizer and isinstance(self.api, ScopedApi):
+            raise NotStaged("a killed run would leave a pod with a finalizer on the existing cluster")
         if request.system:
             self.recording.history.other_namespaces[request.name] = _SYSTEM
-        self._create_with_retry(
-            self.scheduler.dialect.pod_manifest(request, _SYSTEM if request.system else self.namespace)
-        )
+        dialect = _OTHER_SCHEDULER if request.of_another_scheduler else self.scheduler.dialect
+        self._create_with_retry(dialect.pod_manifest(request, _SYSTEM if request.system else self.namespace))
 
     def _create_with_retry(self, manifest: dict[str, Any]) -> None:
         """Retry while admission does not know a new PriorityClass: its cache lags by some milliseconds."""

@@ -37,7 +37,9 @@ from muster.verdicts import Verdict
 FILE = "conformance.yaml"
 UNSTABLE = "unstable"
 PROFILES = {
+    "pods": "pods",
     "preemption": "preemption",
+    "affinity": "affinity",
     "taints": "taints",
     "gangs": "gang",
     "queues": "queue",

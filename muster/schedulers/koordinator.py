@@ -104,6 +104,7 @@ class Koordinator(Scheduler):
     dialect_class: ClassVar[type[Dialect]] = KoordinatorDialect
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": _DOCUMENTATION + "user-manuals/gang-scheduling/",
+        "affinity": _DOCUMENTATION + "architecture/overview/",  # Kubernetes' own filters; its chart disables none
         "taints": _DOCUMENTATION + "architecture/overview/",
         "documents": _DOCUMENTATION + "user-manuals/job-level-preemption/",
         "jobs": _DOCUMENTATION + "user-manuals/gang-scheduling/",

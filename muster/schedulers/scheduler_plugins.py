@@ -80,6 +80,7 @@ class SchedulerPlugins(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": "https://scheduler-plugins.sigs.k8s.io/docs/plugins/coscheduling/",
         "preemption": _KUBERNETES + "pod-priority-preemption/",
+        "affinity": _KUBERNETES + "assign-pod-node/",  # the configuration that it ships disables none of these plugins
         "taints": _KUBERNETES + "taint-and-toleration/",
         "documents": _KUBERNETES + "pod-priority-preemption/",
     }

@@ -159,6 +159,6 @@ def test_it_is_configured_by_environment_variables(tmp_path: Path) -> None:
     context = ProcessContext(tmp_path, tmp_path / "admin", tmp_path / "scheduler", {"yunikorn": tmp_path / "yunikorn"})
     scheduler = YuniKorn("default", context)
     assert scheduler.dialect is scheduler.dialect  # it remembers gangs from one step to the next
-    assert set(YuniKorn.claims("default")) == {"gangs", "queues", "taints"}
+    assert set(YuniKorn.claims("default")) == {"pods", "gangs", "queues", "taints"}
     (process,) = scheduler._prepare()
     assert process.argv == [str(tmp_path / "yunikorn")]
