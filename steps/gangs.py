@@ -67,13 +67,15 @@ def pods_join_gang(scenario: ScenarioContext, size: int, gpus: int, name: str) -
 
 @when(step_pattern('a gang "{name}" with several roles is submitted:'))
 def gang_with_roles_is_submitted(scenario: ScenarioContext, name: str, datatable: list[list[str]]) -> None:
+    """minMember is the sum of the minima: a scheduler that ignores roles may start the gang with any of its pods."""
     table = rows(datatable)
+    minima = {row["role"]: int(row["minimum"]) for row in table}
     pods = [
-        PodRequest(f"{name}-{row['role']}-{number}", int(row["GPUs"]), role=row["role"])
+        PodRequest(f"{name}-{row['role']}-{number}", int(row["GPUs"]), role=row["role"], node=row["node"])
         for row in table
         for number in range(int(row["pods"]))
     ]
-    scenario.groups.submit(GangRequest(name, len(pods), roles={row["role"]: int(row["pods"]) for row in table}), pods)
+    scenario.groups.submit(GangRequest(name, sum(minima.values()), roles=minima), pods)
 
 
 @when("gangs are submitted while the scheduler is paused:")
