@@ -4,6 +4,7 @@ from pytest_bdd import given, then, when
 
 from muster.assertions.gangs import (
     at_least_running,
+    completed_or_released,
     exactly_started,
     gang_unschedulable,
     group_keeps_phase,
@@ -104,6 +105,21 @@ def scheduler_crashes_after_first_binding(
     scenario.groups.submit_partially_bound(GangRequest(name, size), _pods(name, size, gpus), node)
 
 
+@given(step_pattern('the API server refuses the binding of "{pod}"'))
+def binding_is_refused(scenario: ScenarioContext, pod: str) -> None:
+    scenario.refused_bindings.refuse(pod)
+
+
+@when(step_pattern('the API server accepts the binding of "{pod}" again'))
+def binding_is_accepted(scenario: ScenarioContext, pod: str) -> None:
+    scenario.refused_bindings.accept(pod)
+
+
+@when(step_pattern('the released pods of the gang "{name}" are re-created'))
+def released_pods_are_recreated(scenario: ScenarioContext, name: str) -> None:
+    scenario.groups.recreate_deleted_members(name)
+
+
 @when(step_pattern('the gang "{name}" finishes'))
 def gang_finishes(scenario: ScenarioContext, name: str) -> None:
     for pod in scenario.groups.members(name):
@@ -157,6 +173,11 @@ def no_gang_pod_is_bound(scenario: ScenarioContext, name: str) -> None:
 @then(step_pattern('at least {min_member:d} pods of the gang "{name}" are bound, or none'))
 def check_min_member_or_none_bound(scenario: ScenarioContext, name: str, min_member: int) -> None:
     scenario.recording.stays(min_member_or_none_bound(name, scenario.groups.members(name), min_member))
+
+
+@then(step_pattern('the gang "{name}" is completed or released, and does not stay partially bound'))
+def gang_is_completed_or_released(scenario: ScenarioContext, name: str) -> None:
+    scenario.recording.stays(completed_or_released(name, scenario.groups.members(name)))
 
 
 @then(step_pattern('an unschedulable message names the gang "{name}"'))

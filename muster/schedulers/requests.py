@@ -58,6 +58,7 @@ class PodRequest:
     gated: bool = False  # with a scheduling gate
     system: bool = False  # a pod of the cluster itself, such as those of kube-system
     memory: str = ""
+    namespace: str = ""  # another namespace of the scenario; empty: its own
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class GangRequest:
     min_gpus: int = 0  # what min_member pods request in total
     min_other_resources: dict[str, str] = field(default_factory=dict)  # the same of other resources
     members: tuple[PodRequest, ...] = ()  # the pods that are created with it, if any
+    namespace: str = ""  # another namespace of the scenario; empty: its own
 
 
 @dataclass(frozen=True)

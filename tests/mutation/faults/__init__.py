@@ -7,6 +7,7 @@ Nothing in scheduler/ knows of it: a fault is a small patch, applied before the 
 
 from tests.mutation.faults import (
     gang_faults,
+    gang_isolation_faults,
     job_creation_faults,
     job_end_faults,
     message_faults,
@@ -25,6 +26,7 @@ __all__ = [
     "Fault",
     "Patch",
     "gang_faults",
+    "gang_isolation_faults",
     "job_creation_faults",
     "job_end_faults",
     "message_faults",
