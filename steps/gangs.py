@@ -12,9 +12,9 @@ from muster.assertions.gangs import (
     one_still_runs,
     running_gangs,
 )
-from muster.assertions.pods import bound, still_runs
+from muster.assertions.pods import bound, still_runs, unschedulable
 from muster.environment import ScenarioContext
-from muster.recording.questions import all_of, never
+from muster.recording.questions import all_of, eventually, never
 from muster.schedulers.requests import GangRequest, PodRequest
 from steps.parsing import Names, rows, step_pattern
 
@@ -183,6 +183,18 @@ def gang_is_completed_or_released(scenario: ScenarioContext, name: str) -> None:
 @then(step_pattern('an unschedulable message names the gang "{name}"'))
 def gang_is_reported_unschedulable(scenario: ScenarioContext, name: str) -> None:
     scenario.recording.must(gang_unschedulable(name, scenario.groups.members(name)))
+
+
+@then(step_pattern('every pod of the gang "{name}" is reported unschedulable'))
+def every_gang_pod_is_reported_unschedulable(scenario: ScenarioContext, name: str) -> None:
+    reported = [eventually(unschedulable(pod)) for pod in scenario.groups.members(name)]
+    scenario.recording.stays(all_of(f"every pod of gang {name} reported unschedulable", reported))
+
+
+@then(step_pattern('no pod of the gang "{name}" is reported unschedulable'))
+def no_gang_pod_is_reported_unschedulable(scenario: ScenarioContext, name: str) -> None:
+    reported = [never(unschedulable(pod)) for pod in scenario.groups.members(name)]
+    scenario.recording.stays(all_of(f"no pod of gang {name} reported unschedulable", reported))
 
 
 @then(step_pattern('at least {number:d} pods of the gang "{name}" run, and the others stay pending'))

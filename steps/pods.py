@@ -62,6 +62,11 @@ def tolerating_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, k
     scenario.submit(PodRequest(name, gpus, tolerations=tuple(toleration(key) for key in keys)))
 
 
+@when("the scheduler is killed and restarted")
+def scheduler_is_restarted(scenario: ScenarioContext) -> None:
+    scenario.restart_scheduler()
+
+
 @when(step_pattern("{pods:Names} finish"))
 @when(step_pattern("{pods:Names} finishes"))
 def pods_finish(scenario: ScenarioContext, pods: Names) -> None:

@@ -158,7 +158,8 @@ class ScenarioContext:
         self.note_activity()
 
     def delete_pod(self, pod: str) -> None:
-        """Delete a pod as its owner would, and wait until it is gone."""
+        """Delete a pod as its owner would, and wait until it is gone; the scheduler has seen every node by then."""
+        self._sync_scheduler()
         known = self.recording.history.pod(pod)
         if pod in self._requests and not (known and known.ended):
             self.scheduler.dialect.check_pod_deletion(self._requests[pod])
@@ -226,6 +227,14 @@ class ScenarioContext:
         finally:
             self.scheduler.resume()
             self.note_activity()
+
+    def restart_scheduler(self) -> None:
+        """Kill the scheduler, as a crash would, and start it again; it serves when this returns."""
+        self.scheduler.kill()
+        self.scheduler.stop()  # releases its ports
+        self.scheduler.start()
+        self.recording.prove_live()
+        self.note_activity()
 
     def configure_scheduler(self, **policy: str) -> None:
         """Run the scheduler with other settings until the end of the scenario."""
