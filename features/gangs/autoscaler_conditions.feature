@@ -5,8 +5,8 @@ Feature: Conditions that an autoscaler reads
   @ASC-01 @must
   Scenario: Every member of a gang that lacks capacity is reported unschedulable
     Source: Kubernetes Cluster Autoscaler FAQ: it looks for pods whose condition PodScheduled is False with reason Unschedulable; Volcano issues 2558 and 3976, Koordinator issue 3088: for a gang it must find all members.
-    Given a node with 3 GPUs
-    When a gang "train" of 4 pods with 1 GPU each is submitted
+    Given a node with 6 GPUs
+    When a gang "train" of 7 pods with 1 GPU each is submitted
     Then every pod of the gang "train" is reported unschedulable
     When a node "more" with 1 GPU joins
     Then the whole gang "train" runs

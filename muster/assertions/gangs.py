@@ -181,16 +181,17 @@ def group_keeps_phase(gang: str, phase: str, phase_of: Callable[[Mapping[str, An
 
 
 def group_phases_advance(gang: str, phase_of: Callable[[Mapping[str, Any]], str]) -> Question:
-    """The PodGroup went from queued to running and never back."""
+    """The PodGroup was queued or admitted, then running, and never went back."""
     wanted = f"the PodGroup of gang {gang} going from queued to running, never back"
 
     def ask(history: History) -> Answer:
         phases = group_phases(history, gang, phase_of)
         ranks = [_PHASES.index(phase) for phase in phases]
         seen = " → ".join(phases) or f"no PodGroup {gang} was seen"
-        if ranks != sorted(ranks):
+        started = "running" in phases
+        if ranks != sorted(ranks) or (started and phases[0] == "running"):
             return Answer(Outcome.FALSE, seen)
-        return Answer(Outcome.TRUE if "running" in phases else Outcome.PENDING, seen)
+        return Answer(Outcome.TRUE if started else Outcome.PENDING, seen)
 
     return Question(wanted, ask)
 
