@@ -140,6 +140,11 @@ class Dialect:
         if request.disruption_mode_all:
             raise self._unsupported("preempting a gang as a unit")
 
+    def refuse_role_minima(self, request: GangRequest) -> None:
+        """For schedulers whose group object has one minimum for all pods."""
+        if request.roles:
+            raise self._unsupported("a minimum for each role of a gang")
+
     def check_pod_deletion(self, request: PodRequest) -> None:
         """Raise NotSupported if a pod that its owner deletes would not be removed."""
         return

@@ -58,6 +58,7 @@ class KoordinatorDialect(Dialect):
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
         self.refuse_disruption_mode_all(request)
+        self.refuse_role_minima(request)
         metadata: Manifest = {"name": request.name, "namespace": namespace}
         if request.linked_gangs:
             linked = [f"{namespace}/{name}" for name in (request.name, *request.linked_gangs)]

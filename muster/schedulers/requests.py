@@ -66,6 +66,7 @@ class PodRequest:
     resource_claim: str = ""  # the name of a ResourceClaim
     of_another_scheduler: bool = False  # its schedulerName is not that of the scheduler under test
     finalizer: bool = False  # once deleted it stays as an object, although its containers have ended
+    namespace: str = ""  # another namespace of the scenario; empty: its own
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class GangRequest:
     min_gpus: int = 0  # what min_member pods request in total
     min_other_resources: dict[str, str] = field(default_factory=dict)  # the same of other resources
     members: tuple[PodRequest, ...] = ()  # the pods that are created with it, if any
+    namespace: str = ""  # another namespace of the scenario; empty: its own
 
 
 @dataclass(frozen=True)

@@ -76,12 +76,12 @@ def group_of(found: ApiPod) -> Key | None:
     return (meta.namespace, name) if name else None
 
 
-def unschedulable_message(found: ApiPod) -> str:
-    """The message of the pod's PodScheduled=False condition; empty if there is none."""
+def pending_reason(found: ApiPod) -> tuple[str, str]:
+    """Reason and message of the pod's PodScheduled=False condition; empty if there is none."""
     for condition in found.status.conditions or ():
-        if condition.type == "PodScheduled" and condition.status == "False" and condition.reason == "Unschedulable":
-            return condition.message
-    return ""
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return condition.reason, condition.message
+    return "", ""
 
 
 def convert_node(found: ApiNode) -> Node:

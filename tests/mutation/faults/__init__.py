@@ -7,8 +7,10 @@ Nothing in scheduler/ knows of it: a fault is a small patch, applied before the 
 
 from tests.mutation.faults import (
     gang_faults,
+    gang_isolation_faults,
     job_creation_faults,
     job_end_faults,
+    lost_member_faults,
     message_faults,
     node_faults,
     nomination_faults,
@@ -26,8 +28,10 @@ __all__ = [
     "Fault",
     "Patch",
     "gang_faults",
+    "gang_isolation_faults",
     "job_creation_faults",
     "job_end_faults",
+    "lost_member_faults",
     "message_faults",
     "node_faults",
     "nomination_faults",
