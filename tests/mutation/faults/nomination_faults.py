@@ -31,6 +31,19 @@ def capacity_is_not_reserved(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_nominate", without_reservation)
 
 
+@fault("DOC-5", "JPR-13")
+def nominated_nodes_are_given_away(patch: Patch) -> None:
+    """Members of a gang are nominated, but other pods may use what has become free there before the gang can start."""
+    nominate = SchedulingCycle._nominate
+
+    def only_nominate(cycle: SchedulingCycle, unit: Unit, min_members: Sequence[Pod], placement: Placement) -> None:
+        nominate(cycle, unit, min_members, placement)
+        for pod in min_members:
+            cycle.snapshot.free_later.release(placement[pod.uid], pod.requirements)
+
+    patch.attribute(SchedulingCycle, "_nominate", only_nominate)
+
+
 @fault("JPR-12", "PRE-17")
 def preempts_again_while_victims_terminate(patch: Patch) -> None:
     """A preemptor whose victims are terminating preempts one more pod."""
