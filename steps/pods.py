@@ -48,6 +48,12 @@ def pod_is_created_at_priority(scenario: ScenarioContext, name: str, gpus: int, 
     scenario.submit(PodRequest(name, gpus, priority))
 
 
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d}, more than a second later'))
+def later_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
+    scenario.wait_for_next_second()
+    scenario.submit(PodRequest(name, gpus, priority))
+
+
 @when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d} with preemptionPolicy Never'))
 def non_preempting_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
     scenario.submit(PodRequest(name, gpus, priority, may_preempt=False))

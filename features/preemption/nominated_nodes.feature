@@ -67,7 +67,7 @@ Feature: Competition for a nominated node
       | victim | 3    | long         |
     When pod "urgent" requests 4 GPUs at priority 100
     Then "victim" was preempted for "urgent"
-    When pod "equal" requests 1 GPU at priority 100
+    When pod "equal" requests 1 GPU at priority 100, more than a second later
     Then "equal" stays pending
     When the grace periods of the victims end
     Then "urgent" runs
