@@ -50,8 +50,8 @@ Feature: Victims of a gang
     And non-preemptible pod "protected" with 4 GPUs runs at priority 5 on "east"
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
     Then the whole gang "train" runs
-    And "low" was preempted for the gang "train"
     And "protected" was not evicted
+    And "low" was preempted for the gang "train"
     And no other pod was evicted or failed
 
   @JPR-08 @must
