@@ -142,10 +142,12 @@ def _last_attempt(pod: PodHistory) -> Moment:
 
 
 def _is_lost(history: History, pod: PodHistory) -> bool:
-    """Deleted while it ran, by neither the scenario, nor a preemption, nor its controller."""
+    """Deleted while it ran, by neither the scenario nor its controller, and without the mark of a disruption.
+
+    A preempted pod has that mark, and so has one that a NoExecute taint or the eviction API removed.
+    """
     if pod.deleting is None or pod.uid in history.removed_on_purpose:
         return False
     if pod.ended and pod.ended < pod.deleting:
         return False
-    preempted = pod.disruption is not None and history.conventions.is_preemption(pod.disruption)
-    return not preempted and not any(owner.controller for owner in pod.latest.metadata.owner_references)
+    return pod.disruption is None and not any(owner.controller for owner in pod.latest.metadata.owner_references)

@@ -114,9 +114,10 @@ def test_a_started_gang_loses_no_pod() -> None:
 def test_a_gang_may_lose_pods_that_ended_were_preempted_or_deleted_by_the_scenario() -> None:
     ended = gang_of_two().finish("train-1").delete("train-1")
     preempted = gang_of_two().mark_disruption_target("train-1").delete("train-1")
+    by_taint = gang_of_two().mark_disruption_target("train-1", "DeletionByTaintManager").delete("train-1")
     deleted = gang_of_two().delete("train-1")
     deleted.history.removed_on_purpose.add("uid-train-1")
-    for builder in (ended, preempted, deleted):
+    for builder in (ended, preempted, by_taint, deleted):
         assert no_started_gang_below_min_member(builder.history) == []
 
 
