@@ -37,6 +37,9 @@ class ConformanceFailure(AssertionError):
     """The scheduler under test did not behave as the scenario requires. Its text is the failure report."""
 
 
+NOT_CLAIMED = "does not claim"  # in the text of a NotSupported that is about the whole capability
+
+
 class NotSupported(Exception):
     """The scheduler does not claim the capability that a scenario needs."""
 

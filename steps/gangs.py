@@ -4,6 +4,7 @@ from pytest_bdd import given, then, when
 
 from muster.assertions.gangs import (
     at_least_running,
+    completed_or_released,
     exactly_started,
     gang_unschedulable,
     group_keeps_phase,
@@ -11,9 +12,9 @@ from muster.assertions.gangs import (
     one_still_runs,
     running_gangs,
 )
-from muster.assertions.pods import bound, still_runs
+from muster.assertions.pods import bound, still_runs, unschedulable
 from muster.environment import ScenarioContext
-from muster.recording.questions import all_of, never
+from muster.recording.questions import all_of, eventually, never
 from muster.schedulers.requests import GangRequest, PodRequest
 from steps.parsing import Names, rows, step_pattern
 
@@ -67,13 +68,15 @@ def pods_join_gang(scenario: ScenarioContext, size: int, gpus: int, name: str) -
 
 @when(step_pattern('a gang "{name}" with several roles is submitted:'))
 def gang_with_roles_is_submitted(scenario: ScenarioContext, name: str, datatable: list[list[str]]) -> None:
+    """minMember is the sum of the minima: a scheduler that ignores roles may start the gang with any of its pods."""
     table = rows(datatable)
+    minima = {row["role"]: int(row["minimum"]) for row in table}
     pods = [
-        PodRequest(f"{name}-{row['role']}-{number}", int(row["GPUs"]), role=row["role"])
+        PodRequest(f"{name}-{row['role']}-{number}", int(row["GPUs"]), role=row["role"], node=row["node"])
         for row in table
         for number in range(int(row["pods"]))
     ]
-    scenario.groups.submit(GangRequest(name, len(pods), roles={row["role"]: int(row["pods"]) for row in table}), pods)
+    scenario.groups.submit(GangRequest(name, sum(minima.values()), roles=minima), pods)
 
 
 @when("gangs are submitted while the scheduler is paused:")
@@ -100,6 +103,21 @@ def scheduler_crashes_after_first_binding(
     scenario: ScenarioContext, name: str, size: int, gpus: int, node: str
 ) -> None:
     scenario.groups.submit_partially_bound(GangRequest(name, size), _pods(name, size, gpus), node)
+
+
+@given(step_pattern('the API server refuses the binding of "{pod}"'))
+def binding_is_refused(scenario: ScenarioContext, pod: str) -> None:
+    scenario.refused_bindings.refuse(pod)
+
+
+@when(step_pattern('the API server accepts the binding of "{pod}" again'))
+def binding_is_accepted(scenario: ScenarioContext, pod: str) -> None:
+    scenario.refused_bindings.accept(pod)
+
+
+@when(step_pattern('the released pods of the gang "{name}" are re-created'))
+def released_pods_are_recreated(scenario: ScenarioContext, name: str) -> None:
+    scenario.groups.recreate_deleted_members(name)
 
 
 @when(step_pattern('the gang "{name}" finishes'))
@@ -157,9 +175,26 @@ def check_min_member_or_none_bound(scenario: ScenarioContext, name: str, min_mem
     scenario.recording.stays(min_member_or_none_bound(name, scenario.groups.members(name), min_member))
 
 
+@then(step_pattern('the gang "{name}" is completed or released, and does not stay partially bound'))
+def gang_is_completed_or_released(scenario: ScenarioContext, name: str) -> None:
+    scenario.recording.stays(completed_or_released(name, scenario.groups.members(name)))
+
+
 @then(step_pattern('an unschedulable message names the gang "{name}"'))
 def gang_is_reported_unschedulable(scenario: ScenarioContext, name: str) -> None:
     scenario.recording.must(gang_unschedulable(name, scenario.groups.members(name)))
+
+
+@then(step_pattern('every pod of the gang "{name}" is reported unschedulable'))
+def every_gang_pod_is_reported_unschedulable(scenario: ScenarioContext, name: str) -> None:
+    reported = [eventually(unschedulable(pod)) for pod in scenario.groups.members(name)]
+    scenario.recording.stays(all_of(f"every pod of gang {name} reported unschedulable", reported))
+
+
+@then(step_pattern('no pod of the gang "{name}" is reported unschedulable'))
+def no_gang_pod_is_reported_unschedulable(scenario: ScenarioContext, name: str) -> None:
+    reported = [never(unschedulable(pod)) for pod in scenario.groups.members(name)]
+    scenario.recording.stays(all_of(f"no pod of gang {name} reported unschedulable", reported))
 
 
 @then(step_pattern('at least {number:d} pods of the gang "{name}" run, and the others stay pending'))

@@ -12,7 +12,7 @@ from muster.environment import ScenarioContext
 from muster.environment.preconditions import require_added_toleration
 from muster.recording.questions import before
 from muster.schedulers.requests import NodeRequest, PodRequest, Taint
-from steps.parsing import Names, rows, step_pattern, toleration
+from steps.parsing import Names, label, rows, step_pattern, toleration
 
 _TOLERATES_FOR = ' with {gpus:GPUs} and tolerates "{taint}" for {seconds:d} s'
 
@@ -35,6 +35,11 @@ def named_node(scenario: ScenarioContext, name: str, gpus: int) -> None:
 @given(step_pattern('a node "{name}" with {gpus:GPUs} and the taint "{taint}"'))
 def tainted_node(scenario: ScenarioContext, name: str, gpus: int, taint: str) -> None:
     scenario.add_nodes([NodeRequest(name, gpus, taints=(Taint.parse(taint),))])
+
+
+@given(step_pattern('a node "{name}" with {gpus:GPUs} and the label "{text}"'))
+def labelled_node(scenario: ScenarioContext, name: str, gpus: int, text: str) -> None:
+    scenario.add_nodes([NodeRequest(name, gpus, labels=label(text))])
 
 
 @given("nodes:")

@@ -13,7 +13,7 @@ from muster.errors import HarnessError
 from muster.schedulers.requests import PodRequest, Toleration
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_POD_COLUMNS = ("pod", "GPUs", "priority", "node", "grace period", "tolerates")
+_POD_COLUMNS = ("pod", "GPUs", "priority", "node", "grace period", "tolerates", "app", "finalizer")
 _Converter = TypeVar("_Converter", bound=Callable[[str], object])
 
 Names = tuple[str, ...]
@@ -75,6 +75,14 @@ def toleration(text: str) -> Toleration:
     return Toleration(parsed.get("key", ""), parsed["operator"], parsed.get("value", ""), parsed.get("effect", ""))
 
 
+def label(text: str) -> dict[str, str]:
+    """`zone=west` to a label."""
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise HarnessError(f"{text!r} is not a label: write key=value")
+    return {key: value}
+
+
 def rows(datatable: list[list[str]]) -> list[dict[str, str]]:
     """A data table as one dictionary per row."""
     header, *lines = datatable
@@ -94,6 +102,8 @@ def pods_of(datatable: list[list[str]], *, priority: int | None = None) -> list[
             node=row.get("node", ""),
             long_grace_period=row.get("grace period", "") == "long",
             tolerations=tuple(toleration(text) for text in row.get("tolerates", "").split()),
+            app=row.get("app", ""),
+            finalizer=row.get("finalizer", "") == "yes",
         )
         for row in rows(datatable)
     ]

@@ -8,7 +8,15 @@ from muster.assertions.allocation import gpus_in_use_never_above, gpus_in_use_on
 from muster.assertions.evaluation import Recording
 from muster.assertions.events import failed_scheduling_event_names, scheduling_failure_names
 from muster.assertions.nomination import nominated_while_terminating, nomination_withdrawn
-from muster.assertions.pods import bound, disruption_target, gone, not_evicted, still_runs, unschedulable
+from muster.assertions.pods import (
+    bound,
+    disruption_target,
+    gone,
+    held_by_finalizer,
+    not_evicted,
+    still_runs,
+    unschedulable,
+)
 from muster.assertions.preemption import (
     every_victim_necessary,
     exactly_preempted,
@@ -107,6 +115,11 @@ def nomination_is_cleared(recording: Recording, pod: str, holder: str) -> None:
 @then(step_pattern('"{preemptor}" is bound only after "{victim}" is gone'))
 def preemptor_is_bound_after(recording: Recording, preemptor: str, victim: str) -> None:
     recording.must(before(gone(victim), bound(preemptor)))
+
+
+@then(step_pattern('"{pod}" has ended and is held by its finalizer'))
+def pod_is_held_by_finalizer(recording: Recording, pod: str) -> None:
+    recording.must(held_by_finalizer(pod), lasting=True)
 
 
 @then(step_pattern('"{preemptor}" stays pending while exactly one of {pods:Names} terminates'))

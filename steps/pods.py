@@ -3,8 +3,9 @@
 from pytest_bdd import given, when
 
 from muster.environment import ScenarioContext
+from muster.environment.preconditions import require_resource_claims
 from muster.schedulers.requests import PodRequest
-from steps.parsing import Names, pods_of, step_pattern, toleration
+from steps.parsing import Names, label, pods_of, step_pattern, toleration
 
 
 @given(step_pattern("pods running at priority {priority:d}:"))
@@ -47,6 +48,12 @@ def pod_is_created_at_priority(scenario: ScenarioContext, name: str, gpus: int, 
     scenario.submit(PodRequest(name, gpus, priority))
 
 
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d}, more than a second later'))
+def later_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
+    scenario.wait_for_next_second()
+    scenario.submit(PodRequest(name, gpus, priority))
+
+
 @when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d} with preemptionPolicy Never'))
 def non_preempting_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
     scenario.submit(PodRequest(name, gpus, priority, may_preempt=False))
@@ -60,6 +67,55 @@ def pod_is_created(scenario: ScenarioContext, name: str, gpus: int) -> None:
 @when(step_pattern('pod "{name}" requests {gpus:GPUs} and tolerates {keys:Names}'))
 def tolerating_pod_is_created(scenario: ScenarioContext, name: str, gpus: int, keys: Names) -> None:
     scenario.submit(PodRequest(name, gpus, tolerations=tuple(toleration(key) for key in keys)))
+
+
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d} with nodeSelector "{selected}"'))
+def pod_with_node_selector_is_created(
+    scenario: ScenarioContext, name: str, gpus: int, priority: int, selected: str
+) -> None:
+    scenario.submit(PodRequest(name, gpus, priority, node_selector=label(selected)))
+
+
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} at priority {priority:d} with required node affinity "{wanted}"'))
+def pod_with_node_affinity_is_created(
+    scenario: ScenarioContext, name: str, gpus: int, priority: int, wanted: str
+) -> None:
+    scenario.submit(PodRequest(name, gpus, priority, node_affinity=label(wanted)))
+
+
+@when(
+    step_pattern(
+        'pod "{name}" requests {gpus:GPUs} at priority {priority:d} with required anti-affinity to app "{app}"'
+    )
+)
+def pod_with_anti_affinity_is_created(scenario: ScenarioContext, name: str, gpus: int, priority: int, app: str) -> None:
+    scenario.submit(PodRequest(name, gpus, priority, anti_affinity_app=app))
+
+
+@when(
+    step_pattern(
+        'pod "{name}" of app "{app}" requests {gpus:GPUs} at priority {priority:d}'
+        " with a DoNotSchedule spread of its app over the nodes"
+    )
+)
+def spread_pod_is_created(scenario: ScenarioContext, name: str, app: str, gpus: int, priority: int) -> None:
+    scenario.submit(PodRequest(name, gpus, priority, app=app, spread=True))
+
+
+@when(step_pattern('pod "{name}" with another schedulerName requests {gpus:GPUs} at priority {priority:d}'))
+def pod_of_another_scheduler_is_created(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
+    scenario.submit(PodRequest(name, gpus, priority, of_another_scheduler=True))
+
+
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} and names a ResourceClaim that does not exist'))
+def pod_with_missing_claim_is_created(scenario: ScenarioContext, name: str, gpus: int) -> None:
+    require_resource_claims(scenario)
+    scenario.submit(PodRequest(name, gpus, resource_claim=f"{name}-claim"))
+
+
+@when("the scheduler is killed and restarted")
+def scheduler_is_restarted(scenario: ScenarioContext) -> None:
+    scenario.restart_scheduler()
 
 
 @when(step_pattern("{pods:Names} finish"))

@@ -22,6 +22,7 @@ from muster.assertions.jobs import (
 from muster.assertions.operator_objects import (
     created,
     created_once,
+    created_times,
     job_owns_exactly,
     job_rejected_for,
     launcher_created_after_workers,
@@ -32,6 +33,7 @@ from muster.assertions.operator_objects import (
     pod_group_spec,
     pod_labels,
     replica_restarted,
+    runs_again,
     warning_event_contains,
 )
 from muster.assertions.pods import gone
@@ -92,6 +94,20 @@ def mpi_job_is_created(scenario: ScenarioContext, name: str, workers: int) -> No
 @when(step_pattern('"{pod:Name}" ends with exit code {code:d}'))
 def pod_exits(scenario: ScenarioContext, pod: str, code: int) -> None:
     scenario.faults.crash(pod, code)
+
+
+@when(step_pattern('"{pod:Name}" ends with exit code {code:d}, {times:d} times'))
+def pod_exits_repeatedly(scenario: ScenarioContext, pod: str, code: int, times: int) -> None:
+    """Each time it is created again and runs before it ends again."""
+    scenario.faults.crash(pod, code)
+    for restarts in range(1, times):
+        scenario.recording.must(runs_again(pod, restarts))
+        scenario.faults.crash(pod, code)
+
+
+@when(step_pattern('job "{name:Name}" is scaled to 1 worker'))
+def job_is_scaled_down(scenario: ScenarioContext, name: str) -> None:
+    scenario.jobs.patch_spec(name, {"pytorchReplicaSpecs": {"Worker": {"replicas": 1}}})
 
 
 @when(step_pattern('the launcher of job "{name:Name}" ends with exit code {code:d}'))
@@ -195,6 +211,18 @@ def job_continues_with_new_pod(recording: Recording, name: str, pod: str) -> Non
 def job_fails_without_new_pod(recording: Recording, name: str, pod: str) -> None:
     recording.must(job_is(name, "Failed"))
     recording.stays(created_once([pod]))
+
+
+@then(step_pattern('job "{name:Name}" continues after {restarts:d} restarts with a new "{pod:Name}"'))
+def job_continues_after_restarts(recording: Recording, name: str, restarts: int, pod: str) -> None:
+    recording.stays(replica_restarted(name, pod, restarts))
+
+
+@then(step_pattern('job "{name:Name}" fails after {restarts:d} restart without a new "{pod:Name}"'))
+@then(step_pattern('job "{name:Name}" fails after {restarts:d} restarts without a new "{pod:Name}"'))
+def job_fails_after_restarts(recording: Recording, name: str, restarts: int, pod: str) -> None:
+    recording.must(job_is(name, "Failed"))
+    recording.stays(created_times(pod, restarts + 1))
 
 
 @then(step_pattern('job "{name:Name}" is deleted {seconds:d} s after it finished'))

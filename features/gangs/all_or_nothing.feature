@@ -68,12 +68,13 @@ Feature: All-or-nothing scheduling of gangs
 
   @GNG-07 @must
   Scenario: No role is bound until every role can reach its minimum
-    Source: Volcano documentation, PodGroup minTaskMember: a group starts when every role has its minimum.
-    Given a node "small" with 3 GPUs
+    Source: Volcano design, MinAvailable for tasks: a PodGroup has a minimum for each role, and is ready when each role has reached its own; minMember alone is not enough.
+    Given a node "workers" with 3 GPUs
     When a gang "train" with several roles is submitted:
-      | role   | pods | GPUs |
-      | master | 1    | 4    |
-      | worker | 3    | 1    |
+      | role   | pods | minimum | GPUs | node    |
+      | master | 1    | 1       | 1    | masters |
+      | worker | 4    | 2       | 1    | workers |
     Then no pod of the gang "train" is bound
-    When a node "large" with 8 GPUs joins
-    Then the whole gang "train" runs
+    When a node "masters" with 1 GPU joins
+    Then "train-master-0" runs on "masters"
+    And at least 3 pods of the gang "train" run, and the others stay pending

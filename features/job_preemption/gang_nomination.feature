@@ -94,3 +94,22 @@ Feature: Nominated nodes of a gang
     And no other pod was evicted or failed
     When the gang "train" finishes
     Then "low-again" runs
+
+  @GNG-16 @must
+  Scenario: A scheduler that restarts between eviction and binding preempts no more pods for the gang
+    Source: Koordinator documentation, job-level preemption: a job whose victims still terminate does not preempt again; its pods' nominatedNodeName is in the API, and survives a restart.
+    Given a node with 8 GPUs
+    And pods running at priority 10:
+      | pod    | GPUs | grace period |
+      | first  | 2    | long         |
+      | second | 2    | long         |
+      | third  | 2    | long         |
+      | fourth | 2    | long         |
+    When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
+    Then the gang "train" stays pending while exactly two of "first", "second", "third", "fourth" terminate
+    When the scheduler is killed and restarted
+    Then the gang "train" stays pending while exactly two of "first", "second", "third", "fourth" terminate
+    When the grace periods of the victims end
+    Then the whole gang "train" runs
+    And exactly two of "first", "second", "third", "fourth" were preempted for the gang "train"
+    And no other pod was evicted or failed

@@ -44,14 +44,14 @@ Feature: Victims of a gang
     Source: Koordinator, label disable-preemptible; Volcano, annotation preemptable: such a pod is no victim.
     Given a node "east" with 4 GPUs
     And a node "west" with 4 GPUs
-    And non-preemptible pod "protected" with 4 GPUs runs at priority 10 on "east"
     And pods running at priority 10:
       | pod | GPUs | node |
       | low | 4    | west |
+    And non-preemptible pod "protected" with 4 GPUs runs at priority 5 on "east"
     When a gang "train" of 2 pods with 2 GPUs each is submitted at priority 100
     Then the whole gang "train" runs
-    And "low" was preempted for the gang "train"
     And "protected" was not evicted
+    And "low" was preempted for the gang "train"
     And no other pod was evicted or failed
 
   @JPR-08 @must

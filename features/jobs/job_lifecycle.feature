@@ -58,6 +58,12 @@ Feature: Lifecycle of training jobs
       | ExitCode  | 3     | ends with exit code 137 | continues with |
       | OnFailure | 0     | ends with exit code 1   | fails without  |
 
+    Examples: after several crashes
+      | policy    | limit | loss                           | outcome                        |
+      | OnFailure | 1     | ends with exit code 1, 2 times | fails after 1 restart without  |
+      | OnFailure | 2     | ends with exit code 1, 2 times | continues after 2 restarts with |
+      | OnFailure | 2     | ends with exit code 1, 3 times | fails after 2 restarts without |
+
     Examples: after a preemption
       | policy    | limit | loss         | outcome        |
       | Never     | 3     | is preempted | fails without  |

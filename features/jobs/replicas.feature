@@ -47,6 +47,18 @@ Feature: Replicas of training jobs
       | train-master-0 | master   |
       | other-master-0 | master   |
 
+  @JOB-14 @should
+  Scenario: Reducing the replicas of a role removes its surplus replicas
+    Source: Kubeflow training-operator 1.9, ReconcilePods and ReconcileServices: a replica whose index is not below replicas is deleted. Its documentation describes this for elastic PyTorchJobs only; our opinion: it holds for all.
+    Given a node with 4 GPUs
+    When a PyTorch job "train" of 1 master and 3 workers is created
+    Then job "train" is Running
+    And job "train" consists of "train-master-0", "train-worker-0", "train-worker-1", "train-worker-2"
+    When job "train" is scaled to 1 worker
+    Then job "train" consists of "train-master-0", "train-worker-0"
+    And job "train" stays Running
+    And "train-master-0", "train-worker-0" were created once
+
   @JOB-08 @must
   Scenario: Deleting a job garbage-collects its dependents
     Source: Kubernetes documentation, Garbage Collection: dependents of a deleted owner are deleted; Kubeflow training-operator 1.9: the job is the controlling owner of its pods and services.

@@ -57,3 +57,37 @@ Feature: Competition for a nominated node
     And "urgent", "peer" were not evicted
     When "urgent" finishes
     Then "replacement" runs
+
+  @PRE-30 @must
+  Scenario: A later pod of equal priority does not take the nominated node of a preemptor
+    Source: kube-scheduler, filters with nominated pods: a pod yields to nominated pods of equal or higher priority and does not take what was freed for them.
+    Given a node with 4 GPUs
+    And pods running at priority 10:
+      | pod    | GPUs | grace period |
+      | victim | 3    | long         |
+    When pod "urgent" requests 4 GPUs at priority 100
+    Then "victim" was preempted for "urgent"
+    When pod "equal" requests 1 GPU at priority 100, more than a second later
+    Then "equal" stays pending
+    When the grace periods of the victims end
+    Then "urgent" runs
+    And "equal" stays pending
+    And no other pod was evicted or failed
+    When "urgent" finishes
+    Then "equal" runs
+
+  @PRE-33 @must @taints
+  Scenario: A nominated node that gets a NoSchedule taint is not used
+    Source: Kubernetes documentation, Taints and Tolerations: NoSchedule, no new pods are scheduled on the tainted node unless they tolerate the taint.
+    Given a node "here" with 1 GPU
+    And pods running at priority 10:
+      | pod    | GPUs | grace period |
+      | victim | 1    | long         |
+    When pod "urgent" requests 1 GPU at priority 100
+    Then "victim" was preempted for "urgent"
+    When node "here" gets the taint "maintenance=true:NoSchedule"
+    And the grace periods of the victims end
+    Then "urgent" stays pending
+    When the taints of "here" are removed
+    Then "urgent" runs on "here"
+    And no other pod was evicted or failed

@@ -50,6 +50,21 @@ Feature: Isolation between queues
     And "other-0", "other-1", "other-2", "other-3" were not evicted
     And queue "ours" never used more than its capability
 
+  @QUE-19 @must @preemption
+  Scenario: Preempted pods release their quota
+    Source: Volcano documentation, Queue: capability limits what the running jobs of the queue use; Actions, preempt: the evicted pods' resources are released.
+    Given a node with 8 GPUs
+    And a queue "research" with 4 GPUs
+    And a gang "low" of 4 pods with 1 GPU each running in queue "research" at priority 10
+    When a gang "urgent" of 4 pods with 1 GPU each is submitted to queue "research" at priority 100
+    Then the whole gang "urgent" runs
+    And "low-0", "low-1", "low-2", "low-3" were preempted for the gang "urgent"
+    When the gang "urgent" finishes
+    And a gang "next" of 4 pods with 1 GPU each is submitted to queue "research" at priority 10
+    Then the whole gang "next" runs
+    When a gang "more" of 1 pod with 1 GPU is submitted to queue "research" at priority 10
+    Then the gang "more" is queued
+
   @QUE-15 @may
   Scenario Outline: A queue reclaims borrowed capacity down to the other queue's guarantee
     Source: Volcano documentation, Actions, reclaim: a queue that asks gets its share back from those that use more than theirs; Queue: guarantee is kept for the queue, whatever others ask for.

@@ -46,6 +46,22 @@ def at_least_running(gang: str, members: tuple[str, ...], number: int) -> Questi
     return Question(wanted, ask, members)
 
 
+def completed_or_released(gang: str, members: tuple[str, ...]) -> Question:
+    """All members run, or members were deleted and none of the others is bound; nothing in between."""
+    wanted = f"gang {gang} running whole, or released with none of its pods bound"
+
+    def ask(history: History) -> Answer:
+        pods = history.pods_named(members)
+        released = [pod.name for pod in pods if pod.deleting]
+        bound = [pod.name for pod in pods if pod.bound and not pod.deleting]
+        running = [pod.name for pod in pods if pod.running and not pod.deleting and not pod.ended]
+        seen = f"bound: {', '.join(bound) or 'none'}; released: {', '.join(released) or 'none'}"
+        whole = len(running) == len(members) or (released and not bound)
+        return Answer(Outcome.TRUE if whole else Outcome.PENDING, seen)
+
+    return Question(wanted, ask, members)
+
+
 def running_gangs(history: History, gangs: Gangs) -> list[str]:
     """The gangs of which every pod runs now."""
     return [

@@ -83,8 +83,8 @@ def pod_environment(job: str, table: Rows) -> Question:
     return _no_differences(f"the variables of the table in job {job}", differences, table)
 
 
-def replica_restarted(job: str, name: str) -> Question:
-    """A lost replica is created again, once, and the job reports in between that it is restarting.
+def replica_restarted(job: str, name: str, restarts: int = 1) -> Question:
+    """A lost replica is created again, so many times, and the job reports in between that it is restarting.
 
     By a condition or by an event: an operator that finds the master running in the same reconciliation may overwrite
     the condition Restarting at once.
@@ -95,14 +95,36 @@ def replica_restarted(job: str, name: str) -> Question:
         reasons = [event.reason for event in job_events(history, job)]
         reported = "Restarting" in states or any(reason.endswith("Restarting") for reason in reasons)
         seen = f"{len(pods)} pods {name} so far; {describe_job(history, job)}"
-        if len(pods) > 2 or (states and states[-1] in END_STATES):
+        if len(pods) > restarts + 1 or (states and states[-1] in END_STATES):
             return Answer(Outcome.FALSE, seen)
-        again = len(pods) == 2 and pods[-1].deleting is None
+        again = len(pods) == restarts + 1 and pods[-1].deleting is None
         seen = seen if reported else f"{seen}; no restart was reported"
         done = again and reported and states[-1:] == ["Running"]
         return Answer(Outcome.TRUE if done else Outcome.PENDING, seen)
 
-    return Question(f"a second pod {name}, and job {job} restarting, then Running", ask, (name,))
+    return Question(f"{restarts + 1} pods {name} in turn, and job {job} restarting, then Running", ask, (name,))
+
+
+def runs_again(name: str, restarts: int) -> Question:
+    """The replica runs after so many restarts: a pod with this name was created as often again."""
+
+    def ask(history: History) -> Answer:
+        pods = pods_ever_named(history, name)
+        running = len(pods) == restarts + 1 and pods[-1].running and not pods[-1].ended
+        return Answer(Outcome.TRUE if running else Outcome.PENDING, f"{len(pods)} pods {name} so far")
+
+    return Question(f"{name} running after {restarts} restart(s)", ask, (name,))
+
+
+def created_times(name: str, times: int) -> Question:
+    """So many pods of that name were ever created."""
+
+    def ask(history: History) -> Answer:
+        count = len(pods_ever_named(history, name))
+        outcome = Outcome.FALSE if count > times else Outcome.TRUE if count == times else Outcome.PENDING
+        return Answer(outcome, f"{count} pods {name} so far")
+
+    return Question(f"{name} created {times} times", ask, (name,))
 
 
 def created_once(pods: Iterable[str]) -> Question:

@@ -99,6 +99,19 @@ def ended(name: str) -> Milestone:
     return milestone(f"{name} ends", name, lambda pod: pod.ended)
 
 
+def held_by_finalizer(name: str) -> Question:
+    """The pod was deleted and its containers have ended, but a finalizer keeps it as an object."""
+
+    def ask(history: History) -> Answer:
+        pod = history.pod(name)
+        seen = describe(history, name)
+        if pod is None or pod.gone:
+            return Answer(Outcome.FALSE if pod else Outcome.PENDING, seen)
+        return Answer(Outcome.TRUE if pod.deleting and pod.ended else Outcome.PENDING, seen)
+
+    return Question(f"{name} deleted and ended, but not gone", ask, (name,))
+
+
 def unschedulable(name: str) -> Milestone:
     """The scheduler has tried the pod and reports that it does not fit."""
 

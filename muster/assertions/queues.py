@@ -38,7 +38,10 @@ class QueueDialect(Protocol):
 
 
 def within_capability(queue: str, dialect: QueueDialect) -> Question:
-    """No binding lifts the usage of the queue above the capability that is in force at that moment."""
+    """No binding lifts the usage of the queue above the capability that is in force at that moment.
+
+    Pending until a pod of the queue is bound: a queue without any proves nothing.
+    """
     wanted = f"queue {queue} never using more than its capability"
 
     def ask(history: History) -> Answer:
@@ -55,8 +58,10 @@ def within_capability(queue: str, dialect: QueueDialect) -> Question:
                 when = history.seconds(pod.bound)
                 return Answer(Outcome.FALSE, f"{pod.name} was bound at {when:.1f} s, and {queue} then used {excess}")
             peak = {name: max(used.get(name, 0), peak.get(name, 0)) for name in limits}
+        if not any(pod.bound for pod in pods):
+            return Answer(Outcome.PENDING, f"no pod of queue {queue} was bound")
         most = ", ".join(f"{readable(amount)} {name}" for name, amount in peak.items())
-        return Answer(Outcome.TRUE, f"at most {most or 'nothing'} in use in {queue}")
+        return Answer(Outcome.TRUE, f"at most {most or 'nothing that is limited'} in use in {queue}")
 
     return Question(wanted, ask)
 

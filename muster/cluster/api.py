@@ -141,9 +141,9 @@ class Api:
     def delete_all(self, resource: Resource, namespace: str | None = None, **query: str) -> None:
         self._json("DELETE", resource.path(namespace), query=query)
 
-    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def post(self, path: str, body: Mapping[str, Any], **query: str) -> dict[str, Any]:
         """A sub-resource that is created rather than patched, such as a pod's binding."""
-        return self._json("POST", path, body=body)
+        return self._json("POST", path, query=query, body=body)
 
     def read(self, path: str, **query: str) -> bytes:
         """The undecoded response to a GET, for callers with a faster decoder than json."""

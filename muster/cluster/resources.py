@@ -52,6 +52,11 @@ DEFINITION = Resource(
     "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", namespaced=False
 )
 SECRET = Resource("v1", "Secret", "secrets")
+_ADMISSION = "admissionregistration.k8s.io/v1"
+ADMISSION_POLICY = Resource(_ADMISSION, "ValidatingAdmissionPolicy", "validatingadmissionpolicies", namespaced=False)
+ADMISSION_POLICY_BINDING = Resource(
+    _ADMISSION, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", namespaced=False
+)
 
 
 def job_resource(kind: JobKind, version: str = VERSION) -> Resource:

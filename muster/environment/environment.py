@@ -205,7 +205,9 @@ class Environment:
         )
         recording.prove_live()
         history.began = time.monotonic()
-        return ScenarioContext(self.api, self.scheduler, recording, namespace, self.ensure_operator, self.client)
+        return ScenarioContext(
+            self.api, self.scheduler, recording, namespace, self.ensure_operator, self.client, self._create_namespace
+        )
 
     def cleanup(self, scenario: ScenarioContext) -> None:
         """Delete the objects of a scenario; if that fails because a component died, raise that error.

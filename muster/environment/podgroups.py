@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import tenacity
 
 from muster import timeouts
-from muster.assertions.pods import recreated, runs
+from muster.assertions.pods import gone, recreated, runs
 from muster.assertions.queues import queue_state
 from muster.cluster.resources import POD, resource_of
 from muster.errors import NotSupported
@@ -46,7 +46,8 @@ class Groups:
         """Create the group object only; its pods may follow, or exist already."""
         if request.priority is not None and not request.priority_class:
             request = replace(request, priority_class=self._scenario.priority_class(request.priority))
-        group = self._scenario.scheduler.dialect.gang_manifest(request, self._scenario.namespace)
+        namespace = self._scenario.full_namespace(request.namespace)
+        group = self._scenario.scheduler.dialect.gang_manifest(request, namespace)
         if group is not None:
             self._create(group)
         self._members.setdefault(request.name, [])
@@ -100,6 +101,16 @@ class Groups:
         scenario.delete_pod(pod)
         scenario.replace_pod(pod, by=pod)
         scenario.recording.set_up(recreated(pod, known.uid if known else ""))
+
+    def recreate_deleted_members(self, gang: str) -> None:
+        """Create the members again that the scheduler has deleted, as their controller would."""
+        scenario = self._scenario
+        with scenario.recording.history.changed:
+            deleted = [pod for pod in scenario.recording.history.pods_named(self.members(gang)) if pod.deleting]
+        for pod in deleted:
+            scenario.recording.set_up(eventually(gone(pod.name)))
+            scenario.replace_pod(pod.name, by=pod.name)
+            scenario.recording.set_up(recreated(pod.name, pod.uid))
 
     def submit_partially_bound(self, request: GangRequest, pods: Iterable[PodRequest], node: str) -> None:
         """Create a gang as a scheduler leaves it that crashes between two bindings, and restart the scheduler.
@@ -169,7 +180,8 @@ class Groups:
         """Delete groups first: one that stays would count against the next queue of that name."""
         kind = self._scenario.scheduler.dialect.group_kind
         if kind is not None and self._members:
-            self._scenario.api.delete_all(kind, self._scenario.namespace)
+            for namespace in (self._scenario.namespace, *self._scenario.other_namespaces.values()):
+                self._scenario.api.delete_all(kind, namespace)
         while self._undo:
             self._undo.pop()()
 

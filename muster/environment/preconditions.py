@@ -66,3 +66,11 @@ def require_added_toleration(scenario: ScenarioContext) -> None:
     created = scenario.api.dry_run(pod)
     if not any(one.get("key") == GPU for one in created["spec"].get("tolerations", [])):
         raise NotStaged("the admission plugin ExtendedResourceToleration is off on this cluster")
+
+
+def require_resource_claims(scenario: ScenarioContext) -> None:
+    """NotStaged unless the API server keeps spec.resourceClaims: one without the feature gate drops the field."""
+    request = PodRequest("dry-run", resource_claim="dry-run")
+    created = scenario.api.dry_run(scenario.scheduler.dialect.pod_manifest(request, scenario.namespace))
+    if not created["spec"].get("resourceClaims"):
+        raise NotStaged("the feature gate DynamicResourceAllocation is off on this cluster")

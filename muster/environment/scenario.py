@@ -24,15 +24,17 @@ from muster.environment.cluster_objects import node_manifest, priority_class_man
 from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
 from muster.environment.preconditions import create_exhausted_budget
+from muster.environment.refused_bindings import RefusedBindings
 from muster.environment.training_jobs import TrainingJobs
 from muster.errors import ConformanceFailure, HarnessError, NotStaged
 from muster.operators.base import Operator
 from muster.recording.questions import Answer, Outcome, Question, all_of, eventually
 from muster.schedulers import Scheduler
-from muster.schedulers.dialect import GATE
+from muster.schedulers.dialect import GATE, Dialect
 from muster.schedulers.requests import NodeRequest, PodRequest, Taint
 
 _SYSTEM = "kube-system"
+_OTHER_SCHEDULER = Dialect("muster-no-such-scheduler")  # no scheduler of this name runs anywhere
 _START_TIMES_APART = 1.1  # seconds: start times have a resolution of one second. The one wait that cannot be an event
 
 
@@ -50,10 +52,13 @@ class ScenarioContext:
         namespace: str,
         ensure_operator: Callable[[str], Operator],
         client: Callable[[], Client],
+        create_namespace: Callable[[str], None],
     ) -> None:
         self.api, self.scheduler, self.recording, self.namespace = api, scheduler, recording, namespace
         self.ensure_operator = ensure_operator
         self.client = client
+        self._create_namespace = create_namespace
+        self.other_namespaces: dict[str, str] = {}  # by the name that the scenario uses
         self.failure: BaseException | None = None  # why the scenario has failed, if it has
         self._nodes: list[str] = []
         self._scheduler_may_lag = False  # it may not have seen the newest nodes, budgets or settings yet
@@ -63,6 +68,7 @@ class ScenarioContext:
         self.groups = Groups(self)
         self.jobs = TrainingJobs(self)
         self.faults = PodFaults(self)
+        self.refused_bindings = RefusedBindings(self)
 
     def add_nodes(self, requests: Iterable[NodeRequest]) -> None:
         """Create nodes and wait until they are ready."""
@@ -75,6 +81,11 @@ class ScenarioContext:
                 self._node_objects.append(manifest)
         self.recording.set_up(_nodes_ready([request.name for request in wanted]))
         self._scheduler_may_lag = True
+
+    def add_namespace(self, name: str) -> None:
+        """Another namespace of the scenario; its full name has that of the scenario, and so belongs to the run."""
+        self.other_namespaces[name] = f"{self.namespace}-{name}"
+        self._create_namespace(self.other_namespaces[name])
 
     def note_activity(self) -> None:
         """The scenario has just changed something: the quiet period starts again."""
@@ -141,25 +152,26 @@ class ScenarioContext:
     def finish_pods(self, *pods: str) -> None:
         """Let the containers of these pods exit with 0, and wait until all pods have ended."""
         mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
-        history = self.recording.history
         for pod in pods:
             self.remove_on_purpose(pod)
-            self.api.patch(POD, pod, mark, namespace=history.other_namespaces.get(pod, self.namespace))
+            self.api.patch(POD, pod, mark, namespace=self._namespace_of(pod))
         self.recording.set_up(all_of(f"{', '.join(pods)} ended", [eventually(ended(pod)) for pod in pods]))
         self.note_activity()
 
     def delete_pod(self, pod: str) -> None:
-        """Delete a pod as its owner would, and wait until it is gone."""
+        """Delete a pod as its owner would, and wait until it is gone; the scheduler has seen every node by then."""
+        self._sync_scheduler()
         known = self.recording.history.pod(pod)
         if pod in self._requests and not (known and known.ended):
             self.scheduler.dialect.check_pod_deletion(self._requests[pod])
         self.remove_on_purpose(pod)
-        self.api.delete(POD, pod, self.namespace)
+        self.api.delete(POD, pod, self._namespace_of(pod))
         self.recording.set_up(eventually(gone(pod)))
         self.note_activity()
 
     def end_grace_periods(self, *pods: str) -> None:
-        """Let these terminating pods (or all) end, and wait until they are gone."""
+        """Let these terminating pods (or all) end, and wait until they are gone; the scheduler has seen every node."""
+        self._sync_scheduler()
         history = self.recording.history
         with history.changed:
             chosen = history.pods_named(pods) if pods else history.pods
@@ -218,6 +230,14 @@ class ScenarioContext:
             self.scheduler.resume()
             self.note_activity()
 
+    def restart_scheduler(self) -> None:
+        """Kill the scheduler, as a crash would, and start it again; it serves when this returns."""
+        self.scheduler.kill()
+        self.scheduler.stop()  # releases its ports
+        self.scheduler.start()
+        self.recording.prove_live()
+        self.note_activity()
+
     def configure_scheduler(self, **policy: str) -> None:
         """Run the scheduler with other settings until the end of the scenario."""
         self.scheduler.configure(policy)
@@ -240,15 +260,19 @@ class ScenarioContext:
         self.jobs.delete_controllers()
         if self.scheduler.policy:
             self.scheduler.configure({})
+        self._remove_finalizers()
         self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
-        for pod in self.recording.history.other_namespaces:
-            self.api.delete(POD, pod, _SYSTEM, grace=0)
+        for pod, namespace in self.recording.history.other_namespaces.items():
+            self.api.delete(POD, pod, namespace, grace=0)
         for node in self._nodes:
             self.api.delete(NODE, node, grace=0)
         for manifest in self._node_objects:
             self.api.delete(resource_of(manifest), manifest["metadata"]["name"])
         self.groups.cleanup()
         self.jobs.cleanup()
+        self.refused_bindings.cleanup()
+        for namespace in self.other_namespaces.values():
+            self.api.delete(NAMESPACE, namespace)
         if self.namespace == DEFAULT_NAMESPACE:
             self._delete_all_pods()
         else:
@@ -269,6 +293,19 @@ class ScenarioContext:
 
         attempts(delete_and_list)
 
+    def _remove_finalizers(self) -> None:
+        """Or the pods, and with them the namespace, would never be gone."""
+        for name in [name for name, request in self._requests.items() if request.finalizer]:
+            with suppress(ApiRefused):  # gone already
+                self.api.patch(POD, name, {"metadata": {"finalizers": None}}, namespace=self.namespace)
+
+    def full_namespace(self, name: str) -> str:
+        """The scenario's own namespace, or the one that it calls so."""
+        return self.other_namespaces[name] if name else self.namespace
+
+    def _namespace_of(self, pod: str) -> str:
+        return self.recording.history.other_namespaces.get(pod, self.namespace)
+
     def _sync_scheduler(self) -> None:
         if self._scheduler_may_lag:
             self.recording.prove_live()
@@ -286,11 +323,13 @@ class ScenarioContext:
         self._requests[request.name] = request
         if request.system and isinstance(self.api, ScopedApi):
             raise NotStaged(f"the scenario creates a pod in {_SYSTEM}, which a run on an existing cluster never does")
-        if request.system:
-            self.recording.history.other_namespaces[request.name] = _SYSTEM
-        self._create_with_retry(
-            self.scheduler.dialect.pod_manifest(request, _SYSTEM if request.system else self.namespace)
-        )
+        if request.finalizer and isinstance(self.api, ScopedApi):
+            raise NotStaged("a killed run would leave a pod with a finalizer on the existing cluster")
+        namespace = _SYSTEM if request.system else self.full_namespace(request.namespace)
+        if namespace != self.namespace:
+            self.recording.history.other_namespaces[request.name] = namespace
+        dialect = _OTHER_SCHEDULER if request.of_another_scheduler else self.scheduler.dialect
+        self._create_with_retry(dialect.pod_manifest(request, namespace))
 
     def _create_with_retry(self, manifest: dict[str, Any]) -> None:
         """Retry while admission does not know a new PriorityClass: its cache lags by some milliseconds."""

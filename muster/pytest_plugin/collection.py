@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pytest_bdd.steps import step_function_context_registry
 
-from muster.errors import NotSupported
+from muster.errors import NOT_CLAIMED, NotSupported
 from muster.pytest_plugin.session import behaviour_of, is_worker, session_of
 from muster.suite.behaviours import Behaviour, Step
 from muster.suite.lint import lint
@@ -91,6 +91,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         raise NotSupported(problem)
     unclaimed = [each for each in found.capabilities if each not in muster.claims]
     if unclaimed:
-        raise NotSupported(f"{options.scheduler} does not claim {', '.join(unclaimed)}")
+        raise NotSupported(f"{options.scheduler} {NOT_CLAIMED} {', '.join(unclaimed)}")
     if excuse := muster.excuse_for(found.id):
         raise NotSupported(f"{options.scheduler} does not document it: {excuse.because} ({excuse.source})")

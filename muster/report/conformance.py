@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import muster
+from muster.errors import NOT_CLAIMED
 from muster.report.conformance_format import (
     API_VERSION,
     KIND,
@@ -36,7 +37,9 @@ from muster.verdicts import Verdict
 FILE = "conformance.yaml"
 UNSTABLE = "unstable"
 PROFILES = {
+    "pods": "pods",
     "preemption": "preemption",
+    "affinity": "affinity",
     "taints": "taints",
     "gangs": "gang",
     "queues": "queue",
@@ -135,7 +138,14 @@ def _behaviour_result(results: Sequence[LocatedResult], command: str) -> Behavio
         reproduce=f"{command} --only {first.id}" + (" --repeat 5" if verdict == UNSTABLE else ""),
         evidence=f"{directory}{TIMELINE_DIRECTORY}/{first.file_name}.svg" if has_timeline else "",
         failure_report=plain(first.message) if verdict in _BAD else "",
+        excuse=plain(first.message) if _is_excused(first) else "",
     )
+
+
+def _is_excused(result: Result) -> bool:
+    """The capability is claimed, and yet the behaviour was not asked, or could not be set up."""
+    left_out = result.verdict in (Verdict.NOT_SUPPORTED, Verdict.NOT_STAGED)
+    return left_out and NOT_CLAIMED not in result.message
 
 
 def _row_verdicts(results: Sequence[Result]) -> dict[str, str]:

@@ -70,6 +70,7 @@ class BehaviourResult(_ReportStruct, frozen=True):
     failure_report: Annotated[str, Meta(description="What was wanted and what was seen, where it did not pass.")] = (
         msgspec.field(default="", name="story")
     )
+    excuse: Annotated[str, Meta(description="Why it was not asked, where the scheduler claims the capability.")] = ""
 
 
 class Unsupported(_ReportStruct, frozen=True):

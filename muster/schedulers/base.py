@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from muster.cluster.interface import Cluster
 
 LOG_LINES_SHOWN = 12
+# Promised by the documentation of the Pod API itself, whichever scheduler serves the pod.
+CLAIMS_OF_EVERY_SCHEDULER = {
+    "pods": "https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#scheduling"
+}
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ class Scheduler(ABC):
     @classmethod
     def claims(cls, configuration: str) -> Mapping[str, str]:
         """The claimed capabilities, each with the source of the claim."""
-        return {**cls.capabilities, **cls.capabilities_by_configuration.get(configuration, {})}
+        by_configuration = cls.capabilities_by_configuration.get(configuration, {})
+        return {**CLAIMS_OF_EVERY_SCHEDULER, **cls.capabilities, **by_configuration}
 
     @classmethod
     def excuse_for(cls, behaviour: str) -> Excuse | None:

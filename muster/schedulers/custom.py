@@ -15,7 +15,7 @@ import yaml
 from muster.cluster.api import Api
 from muster.errors import UsageError
 from muster.processes import Process
-from muster.schedulers.base import ProcessContext, Scheduler
+from muster.schedulers.base import CLAIMS_OF_EVERY_SCHEDULER, ProcessContext, Scheduler
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect
 from muster.schedulers.koordinator import KoordinatorDialect
@@ -102,7 +102,7 @@ class CustomScheduler(Scheduler):
 
     @classmethod
     def claims(cls, configuration: str) -> Mapping[str, str]:
-        return SchedulerDescription.read(configuration).claims
+        return {**CLAIMS_OF_EVERY_SCHEDULER, **SchedulerDescription.read(configuration).claims}
 
     @classmethod
     def resolve(cls, configuration: str) -> str:

@@ -18,6 +18,10 @@ _IMAGE = "muster.dev/nothing-runs-here"  # the nodes are simulated: an image is 
 _TERMINATES_WITHIN = "200ms"  # long enough to be seen terminating, short enough not to delay a scenario
 _LONG = "1h"  # longer than any scenario
 GATE = "muster.dev/not-yet"
+FINALIZER = "muster.dev/held"
+_APP = "app"
+_HOSTNAME = "kubernetes.io/hostname"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class Dialect:
@@ -73,16 +77,19 @@ class Dialect:
             "labels": dict(request.labels),
             "annotations": {"muster.dev/termination": _LONG if request.long_grace_period else _TERMINATES_WITHIN},
         }
+        if request.app:
+            metadata["labels"][_APP] = request.app
+        if request.finalizer:
+            metadata["finalizers"] = [FINALIZER]
         amounts = {GPU: str(request.gpus) if request.gpus else "", "cpu": request.cpus, "memory": request.memory}
         limits = {resource: amount for resource, amount in amounts.items() if amount}
         container: Manifest = {"name": "main", "image": _IMAGE}
         if limits:
             container["resources"] = {"limits": limits}
-        spec: Manifest = {"schedulerName": self.scheduler_name, "containers": [container]}
-        if request.node:
-            spec["nodeSelector"] = {"kubernetes.io/hostname": request.node}
-        if request.tolerations:
-            spec["tolerations"] = [_toleration(toleration) for toleration in request.tolerations]
+        spec: Manifest = {"schedulerName": self.scheduler_name, "containers": [container], **_placement(request)}
+        if request.resource_claim:
+            spec["resourceClaims"] = [{"name": "device", "resourceClaimName": request.resource_claim}]
+            container.setdefault("resources", {})["claims"] = [{"name": "device"}]
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
         if request.long_grace_period:
@@ -132,6 +139,11 @@ class Dialect:
         """For schedulers that preempt gangs pod by pod and have no setting for it."""
         if request.disruption_mode_all:
             raise self._unsupported("preempting a gang as a unit")
+
+    def refuse_role_minima(self, request: GangRequest) -> None:
+        """For schedulers whose group object has one minimum for all pods."""
+        if request.roles:
+            raise self._unsupported("a minimum for each role of a gang")
 
     def check_pod_deletion(self, request: PodRequest) -> None:
         """Raise NotSupported if a pod that its owner deletes would not be removed."""
@@ -185,6 +197,31 @@ class Dialect:
 
     def _unsupported(self, feature: str) -> NotSupported:
         return NotSupported(f"{self.scheduler_name} does not support {feature}")
+
+
+def _placement(request: PodRequest) -> Manifest:
+    """The fields of a pod's spec that restrict the nodes it may be bound to."""
+    hostname = {_HOSTNAME: request.node} if request.node else {}
+    affinity: Manifest = {}
+    if request.node_affinity:
+        terms = [{"key": key, "operator": "In", "values": [value]} for key, value in request.node_affinity.items()]
+        affinity["nodeAffinity"] = {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": terms}]}}
+    if request.anti_affinity_app:
+        term = {"topologyKey": _HOSTNAME, "labelSelector": {"matchLabels": {_APP: request.anti_affinity_app}}}
+        affinity["podAntiAffinity"] = {_REQUIRED: [term]}
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": _HOSTNAME,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {_APP: request.app}},
+    }
+    fields: Manifest = {
+        "nodeSelector": {**hostname, **request.node_selector},
+        "tolerations": [_toleration(toleration) for toleration in request.tolerations],
+        "affinity": affinity,
+        "topologySpreadConstraints": [spread] if request.spread else [],
+    }
+    return {name: value for name, value in fields.items() if value}
 
 
 def _toleration(request: Toleration) -> Manifest:

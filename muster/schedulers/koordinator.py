@@ -58,6 +58,7 @@ class KoordinatorDialect(Dialect):
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
         self.refuse_disruption_mode_all(request)
+        self.refuse_role_minima(request)
         metadata: Manifest = {"name": request.name, "namespace": namespace}
         if request.linked_gangs:
             linked = [f"{namespace}/{name}" for name in (request.name, *request.linked_gangs)]
@@ -104,6 +105,7 @@ class Koordinator(Scheduler):
     dialect_class: ClassVar[type[Dialect]] = KoordinatorDialect
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": _DOCUMENTATION + "user-manuals/gang-scheduling/",
+        "affinity": _DOCUMENTATION + "architecture/overview/",  # Kubernetes' own filters; its chart disables none
         "taints": _DOCUMENTATION + "architecture/overview/",
         "documents": _DOCUMENTATION + "user-manuals/job-level-preemption/",
         "jobs": _DOCUMENTATION + "user-manuals/gang-scheduling/",

@@ -28,6 +28,7 @@ class KubeScheduler(Scheduler):
     assets: ClassVar[tuple[str, ...]] = ("kube-scheduler",)
     capabilities: ClassVar[Mapping[str, str]] = {
         "preemption": _DOCUMENTATION + "pod-priority-preemption/",
+        "affinity": _DOCUMENTATION + "assign-pod-node/",
         "taints": _DOCUMENTATION + "taint-and-toleration/",
         "documents": _DOCUMENTATION + "pod-priority-preemption/",
         "jobs": "https://www.kubeflow.org/docs/components/trainer/legacy-v1/overview/",

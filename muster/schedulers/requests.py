@@ -58,6 +58,15 @@ class PodRequest:
     gated: bool = False  # with a scheduling gate
     system: bool = False  # a pod of the cluster itself, such as those of kube-system
     memory: str = ""
+    app: str = ""  # its label app, which anti-affinity and topology spread select
+    node_selector: dict[str, str] = field(default_factory=dict)  # labels of the nodes that it may be bound to
+    node_affinity: dict[str, str] = field(default_factory=dict)  # the same as required node affinity
+    anti_affinity_app: str = ""  # required anti-affinity: no node with a pod of this app
+    spread: bool = False  # DoNotSchedule topology spread over the nodes, among the pods of its own app
+    resource_claim: str = ""  # the name of a ResourceClaim
+    of_another_scheduler: bool = False  # its schedulerName is not that of the scheduler under test
+    finalizer: bool = False  # once deleted it stays as an object, although its containers have ended
+    namespace: str = ""  # another namespace of the scenario; empty: its own
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ class GangRequest:
     min_gpus: int = 0  # what min_member pods request in total
     min_other_resources: dict[str, str] = field(default_factory=dict)  # the same of other resources
     members: tuple[PodRequest, ...] = ()  # the pods that are created with it, if any
+    namespace: str = ""  # another namespace of the scenario; empty: its own
 
 
 @dataclass(frozen=True)

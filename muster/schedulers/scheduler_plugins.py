@@ -6,7 +6,7 @@ queues: the ElasticQuota of the plugin CapacityScheduling is one per namespace (
 namespace without one is not limited, and the pods of a gang count one by one.
 
 Its API: PodGroup of scheduling.x-k8s.io; a label on the pod names the PodGroup. A PodGroup has no priority, only its
-pods have. It has no roles either: where all pods of every role are needed, minMember says the same.
+pods have. It has one minMember, none for each role.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ class SchedulerPluginsDialect(Dialect):
         if request.linked_gangs:
             raise NotSupported("the plugin Coscheduling does not support linked gangs")
         self.refuse_disruption_mode_all(request)
+        self.refuse_role_minima(request)
         metadata = {"name": request.name, "namespace": namespace}
         spec = {"minMember": request.min_member, "scheduleTimeoutSeconds": _RESERVED_FOR}
         return {"apiVersion": PLUGINS_GROUP.api_version, "kind": "PodGroup", "metadata": metadata, "spec": spec}
@@ -80,6 +81,7 @@ class SchedulerPlugins(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": "https://scheduler-plugins.sigs.k8s.io/docs/plugins/coscheduling/",
         "preemption": _KUBERNETES + "pod-priority-preemption/",
+        "affinity": _KUBERNETES + "assign-pod-node/",  # the configuration that it ships disables none of these plugins
         "taints": _KUBERNETES + "taint-and-toleration/",
         "documents": _KUBERNETES + "pod-priority-preemption/",
     }

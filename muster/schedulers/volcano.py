@@ -162,6 +162,7 @@ class Volcano(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": _DOCUMENTATION + "plugins/#gang",
         "queues": _DOCUMENTATION + "queue/",
+        "affinity": _DOCUMENTATION + "plugins/#predicates",  # PodAffinityEnable, PodTopologySpreadEnable: on by default
         "taints": _DOCUMENTATION + "plugins/#predicates",
         "documents": _DOCUMENTATION + "queue/",
         "jobs": _DOCUMENTATION + "pytorch_on_volcano/",

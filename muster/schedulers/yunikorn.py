@@ -130,13 +130,20 @@ class YuniKornDialect(Dialect):
     def _task_groups(self, gang: GangRequest, namespace: str) -> dict[str, Manifest]:
         """What must be placed together, one task group for each shape of pod; empty where only the number is known."""
         groups: dict[str, Manifest] = {}
-        largest_first = sorted(gang.members, key=lambda member: -member.gpus)
-        for member in largest_first[: gang.min_member]:
+        for member in _needed_members(gang):
             example = super().pod_manifest(member, namespace)
             shape = _shape(example, member.role)
             group = groups.setdefault(shape, _task_group(gang, member.role or f"kind-{len(groups) + 1}", 0, example))
             group["minMember"] += 1
         return groups
+
+
+def _needed_members(gang: GangRequest) -> list[PodRequest]:
+    """The pods that must be placed together: the minimum of each role, or else the largest pods."""
+    if not gang.roles:
+        return sorted(gang.members, key=lambda member: -member.gpus)[: gang.min_member]
+    of_role = {role: [member for member in gang.members if member.role == role] for role in gang.roles}
+    return [member for role, minimum in gang.roles.items() for member in of_role[role][:minimum]]
 
 
 def _limits(request: QueueRequest) -> dict[str, str]:

@@ -17,7 +17,9 @@ from typing import Any
 
 LEVELS = ("must", "should", "may")
 CAPABILITIES = (
+    "pods",
     "preemption",
+    "affinity",
     "taints",
     "gangs",
     "queues",

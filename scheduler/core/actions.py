@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 from scheduler.core.scheduling_types import Counts, Group, Pod
 
+# Reasons of the condition PodScheduled=False. Autoscalers add nodes for the first, and more nodes would not help with
+# the second.
+UNSCHEDULABLE, QUOTA_EXCEEDED = "Unschedulable", "QuotaExceeded"
+
 
 @dataclass(frozen=True, slots=True)
 class Bind:
@@ -47,6 +51,7 @@ class Report:
 
     pod: Pod
     message: str
+    reason: str = UNSCHEDULABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scheduler.core import unschedulable
-from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Report
+from scheduler.core.actions import QUOTA_EXCEEDED, UNSCHEDULABLE, Action, Bind, Evict, Nominate, Release, Report
 from scheduler.core.admission import is_strict, unit_rejection
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.gang_placement import Placement, place
@@ -44,7 +44,7 @@ class SchedulingCycle:
         self.actions: list[Action] = []
         self.started: set[Key] = set()  # the gangs that this plan starts
         self._heads = dict(self._binding_heads())  # strict-FIFO queues, each with its head and the head's state
-        self._rejected: dict[tuple[object, ...], str] = {}  # signatures of units that do not fit, with the reason
+        self._rejected: dict[tuple[object, ...], tuple[str, str]] = {}  # signatures of units that do not fit, and why
         self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
 
     def run(self, pending: Sequence[Unit]) -> list[Action]:
@@ -64,7 +64,7 @@ class SchedulingCycle:
         min_members = select_min_members(unit, self._cluster) if unit.groups else list(unit.members)
         signature = (*(id(pod.requirements) for pod in min_members), unit.preempts, *self._victim_scope(unit))
         if signature in self._rejected:
-            self._mark_unschedulable(unit, self._rejected[signature])
+            self._mark_unschedulable(unit, *self._rejected[signature])
         elif self._start(unit, unit.members):
             pass
         elif started := self._start_min_members(unit, min_members):
@@ -73,7 +73,7 @@ class SchedulingCycle:
                     self.decide(_late_member(unit, pod))
         elif not self._reserve(unit, min_members) and not self._preempt(unit, min_members):
             self._rejected[signature] = self._unschedulable_reason(unit, min_members)
-            self._mark_unschedulable(unit, self._rejected[signature])
+            self._mark_unschedulable(unit, *self._rejected[signature])
 
     def _start(self, unit: Unit, members: Sequence[Pod]) -> bool:
         """Bind all of these members now, or none."""
@@ -137,37 +137,42 @@ class SchedulingCycle:
         self._report(unit.members, f"{unit.name} is nominated to {names}: waiting for pods there to terminate")
         self._block_queue(unit, _PENDING)
 
-    def _mark_unschedulable(self, unit: Unit, reason: str) -> None:
-        """Nothing but a lack of resources stops it: in a strict-FIFO queue it blocks all later units."""
-        self._mark_pending(unit, f"gang {unit.name}: {reason}" if unit.groups else reason)
+    def _mark_unschedulable(self, unit: Unit, message: str, reason: str) -> None:
+        """Nothing but a lack of resources or quota stops it: in a strict-FIFO queue it blocks all later units."""
+        self._mark_pending(unit, f"gang {unit.name}: {message}" if unit.groups else message, reason)
         self._block_queue(unit, _PENDING)
 
-    def _mark_pending(self, unit: Unit, reason: str) -> None:
+    def _mark_pending(self, unit: Unit, message: str, reason: str = UNSCHEDULABLE) -> None:
         self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated]
-        self._report(unit.members, reason)
+        self._report(unit.members, message, reason)
         partial = [pod for pod in unit.partial if pod.uid not in self.snapshot.evicted]
-        self.actions += [Release(pod, f"{unit.name} was partially started: {reason}") for pod in partial]
+        self.actions += [Release(pod, f"{unit.name} was partially started: {message}") for pod in partial]
 
     def _losing_members(self, unit: Unit) -> str:
         """A gang that has never started and loses bound members in this cycle is decided about in the next one."""
         losing = any(pod.uid in self.snapshot.evicted for pod in unit.partial)
         return f"gang {unit.name}: bound members are being preempted" if losing else ""
 
-    def _report(self, members: Sequence[Pod], reason: str) -> None:
-        self.actions += [Report(pod, reason) for pod in members]
+    def _report(self, members: Sequence[Pod], message: str, reason: str = UNSCHEDULABLE) -> None:
+        self.actions += [Report(pod, message, reason) for pod in members]
 
-    def _unschedulable_reason(self, unit: Unit, min_members: Sequence[Pod]) -> str:
-        reason = unschedulable.quota_exceeded(min_members, self.snapshot)
-        if not reason and unit.groups:
-            reason = unschedulable.gang_fit_error(min_members, self.snapshot)
-        reason = reason or unschedulable.fit_error(min_members[0].requirements, self.snapshot.free_now)
+    def _unschedulable_reason(self, unit: Unit, min_members: Sequence[Pod]) -> tuple[str, str]:
+        """The message, and the reason of the condition."""
+        lacking = unschedulable.quota_exceeded(min_members, self.snapshot)
+        reason = QUOTA_EXCEEDED if lacking else UNSCHEDULABLE
+        if not lacking and unit.groups:
+            lacking = unschedulable.gang_fit_error(min_members, self.snapshot)
+        lacking = lacking or unschedulable.fit_error(min_members[0].requirements, self.snapshot.free_now)
+        return f"{lacking}; {self._why_no_preemption(unit)}", reason
+
+    def _why_no_preemption(self, unit: Unit) -> str:
         if not self._policy.preemption:
-            return f"{reason}; preemption is disabled"
+            return "preemption is disabled"
         if not unit.preempts:
-            return f"{reason}; preemptionPolicy is Never"
+            return "preemptionPolicy is Never"
         if not self.candidates(unit).by_node:
-            return f"{reason}; no lower-priority pods to preempt"
-        return f"{reason}; preempting all lower-priority pods would not free enough resources"
+            return "no lower-priority pods to preempt"
+        return "preempting all lower-priority pods would not free enough resources"
 
     def _eviction(self, victim: Pod, unit: Unit, min_members: Sequence[Pod], placement: Placement) -> Evict:
         row = self.snapshot.table.row[victim.node]

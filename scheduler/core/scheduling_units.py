@@ -1,8 +1,8 @@
 """Scheduling units: a pod, or the pending members of a gang; and the order in which they are scheduled.
 
-Queue order: higher priority first; at equal priority nominated units first, then by creation time, then by name. A
-gang's creation time is its PodGroup's; its priority is that of its PodGroup's class, or else that of its
-lowest-priority member.
+Queue order: higher priority first; at equal priority nominated units first, then pods that a started gang needs to
+reach minMember again, then by creation time, then by name. A gang's creation time is its PodGroup's; its priority is
+that of its PodGroup's class, or else that of its lowest-priority member.
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ class Unit:
     queues: frozenset[str] = frozenset()
     partial: tuple[Pod, ...] = ()  # bound members of a gang that has never reached minMember
     blocked: str = ""  # why it cannot be scheduled yet
+    completes_gang: bool = False  # the place of a member that a started gang has lost and needs
 
     @property
-    def order(self) -> tuple[int, bool, float, str]:
-        return -self.priority, not any(pod.nominated for pod in self.members), self.created, self.name
+    def order(self) -> tuple[int, bool, bool, float, str]:
+        nominated = any(pod.nominated for pod in self.members)
+        return -self.priority, not nominated, not self.completes_gang, self.created, self.name
 
 
 def group_name(key: Key) -> str:
@@ -134,7 +136,15 @@ def _single_pod_unit(pod: Pod, group: Group | None, cluster: ClusterState) -> Un
     preempts = _preempts(pod, cluster)
     queues = frozenset({cluster.queue_of(pod)})
     name = "/".join(pod.key)
-    return Unit(name, (pod,), (), cluster.priority_of(pod), preempts, pod.created, queues, (), blocked)
+    priority, completes = cluster.priority_of(pod), group is not None and _is_short(group, cluster)
+    return Unit(name, (pod,), (), priority, preempts, pod.created, queues, (), blocked, completes)
+
+
+def _is_short(group: Group, cluster: ClusterState) -> bool:
+    """Whether a gang has lost members that it needs: those that have ended are not missing."""
+    bound, counts = counted_members(group, cluster), cluster.counts.get(group.key, group.counts)
+    ended = counts.succeeded + counts.failed
+    return not reaches_min_member(group, bound) and len(bound) + ended < effective_min_member(group)
 
 
 def _reachable(key: Key, links: Links) -> set[Key]:

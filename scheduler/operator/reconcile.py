@@ -19,11 +19,12 @@ from scheduler.operator.actions import (
     CreatePodGroup,
     CreateService,
     DeletePod,
+    DeleteService,
     EmitEvent,
     RequeueAt,
     SetStatus,
 )
-from scheduler.operator.api_objects import Job, Json, Pod, PodGroup, Service
+from scheduler.operator.api_objects import INDEX, Job, Json, Pod, PodGroup, Service, labels_of
 from scheduler.operator.job_cleanup import clean_up_finished, delete_all, delete_group_after
 from scheduler.operator.job_kinds import KINDS
 from scheduler.operator.job_spec import CLEAN_ALL, InvalidSpec, JobSpec, RunPolicy
@@ -80,6 +81,7 @@ def reconcile(
     actions = _update_status(job, new, pods)
     actions += [DeletePod(pod) for one in lost for pod in one.crashed]
     actions += [DeletePod(pod) for role in roles.values() for pod in role.surplus if not pod.terminating]
+    actions += [DeleteService(service) for service in surplus_services(job, spec, services)]
     actions += create_missing(job, spec, roles, services, group, profile)
     return [*actions, RequeueAt(deadline)] if deadline is not None else actions
 
@@ -144,6 +146,13 @@ def create_missing(
             if replica_name(job, spec, role.role, index) not in named
         ]
     return actions
+
+
+def surplus_services(job: Job, spec: JobSpec, services: Sequence[Service]) -> list[Service]:
+    """The services of replicas that the spec does not request any more; a job may own other services as well."""
+    named = {replica_name(job, spec, role.role, index) for role in spec.replicas for index in range(role.count)}
+    of_replicas = [service for service in services if INDEX in labels_of(service.metadata)]
+    return [service for service in of_replicas if service.metadata.name not in named]
 
 
 def _cleanup_policy(job: Job) -> tuple[RunPolicy, bool]:

@@ -87,6 +87,12 @@ class Gate(msgspec.Struct):
     name: str = ""
 
 
+class ResourceClaim(msgspec.Struct):
+    """A claim on devices (dynamic resource allocation)."""
+
+    name: str = ""
+
+
 class PodSpec(msgspec.Struct, rename="camel"):
     """spec of a pod"""
 
@@ -102,6 +108,7 @@ class PodSpec(msgspec.Struct, rename="camel"):
     preemption_policy: str = ""
     scheduler_name: str = ""
     scheduling_gates: list[Gate] | None = None
+    resource_claims: list[ResourceClaim] | None = None
 
 
 class Condition(msgspec.Struct):

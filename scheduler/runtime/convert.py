@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from scheduler.core.scheduling_types import DisruptionBudget, Key, Node, Pod, Taint
-from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod
+from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, PodSpec
 from scheduler.runtime.pod_requirements import (
     NO_REQUESTS,
     cap_requests,
@@ -38,6 +38,8 @@ def convert_pod(found: ApiPod) -> Pod:
         requests, problem = cap_requests(pod_requests(spec), has_node=bool(spec.node_name))
     except InvalidQuantity as error:
         requests, problem = NO_REQUESTS, str(error)
+    if not problem and spec.resource_claims:
+        problem = _unsupported_claims(spec)
     created = timestamp_seconds(meta.creation_timestamp)
     return Pod(
         key=meta.key,
@@ -61,6 +63,12 @@ def convert_pod(found: ApiPod) -> Pod:
     )
 
 
+def _unsupported_claims(spec: PodSpec) -> str:
+    """A pod must not start before its claims are allocated, and this scheduler allocates none."""
+    names = ", ".join(claim.name for claim in spec.resource_claims or ())
+    return f"cannot allocate resource claims ({names}): spec.resourceClaims is not supported"
+
+
 def group_of(found: ApiPod) -> Key | None:
     """The PodGroups of both APIs share one namespace (see PodGroupCache)."""
     meta = found.metadata
@@ -68,12 +76,12 @@ def group_of(found: ApiPod) -> Key | None:
     return (meta.namespace, name) if name else None
 
 
-def unschedulable_message(found: ApiPod) -> str:
-    """The message of the pod's PodScheduled=False condition; empty if there is none."""
+def pending_reason(found: ApiPod) -> tuple[str, str]:
+    """Reason and message of the pod's PodScheduled=False condition; empty if there is none."""
     for condition in found.status.conditions or ():
-        if condition.type == "PodScheduled" and condition.status == "False" and condition.reason == "Unschedulable":
-            return condition.message
-    return ""
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return condition.reason, condition.message
+    return "", ""
 
 
 def convert_node(found: ApiNode) -> Node:

@@ -19,7 +19,7 @@ from scheduler.core.scheduling_types import Key, Pod
 from scheduler.core.scheduling_units import STARTED
 from scheduler.runtime import requests
 from scheduler.runtime.cache import Cache
-from scheduler.runtime.convert import unschedulable_message
+from scheduler.runtime.convert import pending_reason
 from scheduler.runtime.event_recorder import EventRecorder, group_reference, pod_reference
 from scheduler.runtime.metrics import Metrics
 from scheduler.runtime.podgroup_cache import PendingStatus
@@ -48,7 +48,7 @@ class Executor:
         self._last: dict[object, asyncio.Task[bool]] = {}
         self._failures: dict[object, int] = {}
         self._gang_bindings: dict[Key, list[asyncio.Task[bool]]] = {}  # the bindings that start a gang
-        self._messages: dict[str, str] = {}  # by uid, the newest reason why a pod is pending
+        self._reports: dict[str, Report] = {}  # by uid, the newest reason why a pod is pending
         self._report_intervals: dict[str, float] = {}  # by uid, until the next status write is allowed
         self._status_writes = asyncio.Semaphore(_MAX_CONCURRENT_STATUS_WRITES)
         cache.on_pod_deleted = self._forget_pod
@@ -58,7 +58,7 @@ class Executor:
         pods, podgroups = self._cache.assumed_pods, self._cache.podgroups
         match action:
             case Bind(pod, node):
-                self._messages.pop(pod.uid, None)
+                self._reports.pop(pod.uid, None)
                 pods.assume_bound(pod.uid, node)
                 self._run("bind", pod.uid, self._bind(action), self._binding_failed(pod))
             case Evict(pod):
@@ -72,10 +72,10 @@ class Executor:
                 generation = pods.assume_nominated(pod.uid, node)
                 forget = self._forget_after_backoff(pod, partial(pods.forget_nomination, generation=generation))
                 self._run("nominate", pod.uid, self._nominate(action, generation), forget)
-            case Report(pod, message):
-                if self._last_message(pod) == message:
+            case Report(pod, message, reason):
+                if self._last_reason(pod) == (reason, message):
                     return False
-                self._messages[pod.uid] = message
+                self._reports[pod.uid] = action
                 if pod.uid in self._report_intervals:
                     return False
                 self._report_intervals[pod.uid] = _FIRST_REPORT_INTERVAL
@@ -94,7 +94,7 @@ class Executor:
 
     def _forget_pod(self, uid: str) -> None:
         """Drop all state of a deleted pod."""
-        self._messages.pop(uid, None)
+        self._reports.pop(uid, None)
         self._failures.pop(uid, None)
 
     async def drain(self) -> None:
@@ -187,13 +187,14 @@ class Executor:
         self._cache.assumed_pods.confirm_nomination(action.pod.uid, generation, version)
 
     def _write_report(self, pod: Pod) -> None:
-        message = self._messages[pod.uid]
-        self._run("report", pod.uid, self._report(pod, message), self._forget_after_backoff(pod, self._forget_report))
-        asyncio.get_running_loop().call_later(self._report_intervals[pod.uid], self._write_newer_report, pod, message)
+        report = self._reports[pod.uid]
+        self._run("report", pod.uid, self._report(report), self._forget_after_backoff(pod, self._forget_report))
+        asyncio.get_running_loop().call_later(self._report_intervals[pod.uid], self._write_newer_report, pod, report)
 
-    def _write_newer_report(self, pod: Pod, previous: str) -> None:
+    def _write_newer_report(self, pod: Pod, previous: Report) -> None:
         """Write the newest reason, if it has changed; those in between are skipped."""
-        if self._messages.get(pod.uid, previous) == previous:
+        newest = self._reports.get(pod.uid, previous)
+        if (newest.reason, newest.message) == (previous.reason, previous.message):
             self._report_intervals.pop(pod.uid, None)
             return
         self._report_intervals[pod.uid] = min(
@@ -201,13 +202,16 @@ class Executor:
         )
         self._write_report(pod)
 
-    async def _report(self, pod: Pod, message: str) -> None:
+    async def _report(self, report: Report) -> None:
+        pod = report.pod
         was_delayed = self._status_writes.locked()
         async with self._status_writes:
-            if was_delayed and pod.uid not in self._messages:
+            if was_delayed and pod.uid not in self._reports:
                 return  # the pod is no longer pending: do not delay its binding
-            await requests.set_unschedulable(self._events.client, pod, message)
-        self._events.record_warning(pod_reference(pod), by=pod.scheduler, reason="FailedScheduling", note=message)
+            await requests.set_pending_reason(self._events.client, pod, report.reason, report.message)
+        self._events.record_warning(
+            pod_reference(pod), by=pod.scheduler, reason="FailedScheduling", note=report.message
+        )
 
     def _bindings_of_gang(self, key: Key) -> list[asyncio.Task[bool]]:
         binding = self._cache.cluster.binding
@@ -234,15 +238,15 @@ class Executor:
         if group is None or group.phase not in STARTED:  # no longer assumed to have started
             self._gang_bindings.pop(key, None)
 
-    def _last_message(self, pod: Pod) -> str:
-        if pod.uid in self._messages:
-            return self._messages[pod.uid]
+    def _last_reason(self, pod: Pod) -> tuple[str, str]:
+        if pod.uid in self._reports:
+            return self._reports[pod.uid].reason, self._reports[pod.uid].message
         found = self._cache.api_pods.get(pod.uid)
-        return unschedulable_message(found) if found else ""
+        return pending_reason(found) if found else ("", "")
 
     def _forget_report(self, uid: str) -> None:
         """The reason was not written: it may be written again at once."""
-        self._messages.pop(uid, None)
+        self._reports.pop(uid, None)
         self._report_intervals.pop(uid, None)
 
     def _binding_failed(self, pod: Pod) -> Callable[[Exception], None]:

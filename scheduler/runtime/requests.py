@@ -67,8 +67,8 @@ async def delete(client: Client, pod: Pod) -> None:
     await client.delete(pod_path(pod), uid=pod.uid)
 
 
-async def set_unschedulable(client: Client, pod: Pod, message: str) -> None:
-    await _condition(client, pod, "PodScheduled", "False", "Unschedulable", message)
+async def set_pending_reason(client: Client, pod: Pod, reason: str, message: str) -> None:
+    await _condition(client, pod, "PodScheduled", "False", reason, message)
 
 
 async def nominate(client: Client, pod: Pod, node: str) -> int:

@@ -66,6 +66,18 @@ MUTANTS = (
         configuration="no-taints.yaml",
     ),
     _kube_scheduler_mutant(
+        "no-pod-affinity",
+        "The plugin InterPodAffinity is disabled.",
+        "PRE-35",
+        configuration="no-pod-affinity.yaml",
+    ),
+    _kube_scheduler_mutant(
+        "no-topology-spread",
+        "The plugin PodTopologySpread is disabled.",
+        "PRE-36",
+        configuration="no-topology-spread.yaml",
+    ),
+    _kube_scheduler_mutant(
         "binds-every-pod",
         "Every new pod is bound at once to the newest node, whatever its free resources and taints.",
         "PRE-24 PRE-25 PRE-28 TNT-06",

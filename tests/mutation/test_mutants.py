@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from muster.schedulers.kube_scheduler import KubeScheduler
 from muster.schedulers.reference import Reference
 from muster.suite.behaviours import read_features
 from muster.suite.paths import suite_root
@@ -18,7 +19,7 @@ NOT_TESTED = {*REFUSED["reference"], "TNT-13"}
 
 
 def test_every_scenario_is_the_target_of_a_mutant() -> None:
-    claims = Reference.claims("default").keys()
+    claims = {*Reference.claims("default"), *KubeScheduler.claims("default")}
     behaviours = read_features(suite_root() / "features").behaviours
     own = [one for one in behaviours if not one.variants]  # a variant repeats a walk-through with other tools
     claimed = {one.id for one in own if set(one.capabilities) <= claims}

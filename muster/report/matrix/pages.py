@@ -22,6 +22,7 @@ _LEGEND = (
     "<em>passed of runs</em>. What a scheduler does not claim is not tested (<em>not-supported</em>); what could not "
     "be set up is <em>not-staged</em>."
 )
+_NOT_ASKED = "Not asked, although the capability is claimed"
 _WITH_REPORT = ("failed", "unstable", "error")
 _SIGNS = {
     "passed": "✔",
@@ -61,6 +62,7 @@ def _parts(matrix: Matrix, changes: Changes | None) -> Iterator[str]:
             yield from _row(matrix, row)
         yield "</tbody>\n"
     yield "</table>\n</div>\n"
+    yield from _not_asked(matrix)
     yield from _failure_reports(matrix)
     yield f"<script>\n{_SCRIPT.read_text(encoding='utf-8')}</script>\n</body>\n</html>\n"
 
@@ -104,6 +106,14 @@ def _cell(column: Column, cell: BehaviourResult | None) -> str:
     elif cell.evidence:
         text = f'<a href="{escape(column.directory)}/{escape(cell.evidence)}">{text}</a>'
     return f'<td class="{cell.verdict}">{text}</td>'
+
+
+def _not_asked(matrix: Matrix) -> Iterator[str]:
+    if excuses := _excuses(matrix):
+        yield f"<h2>{_NOT_ASKED}</h2>\n<ul>\n"
+        for title, ids, why in excuses:
+            yield f"<li><code>{escape(title)}</code> {escape(', '.join(ids))}: {escape(why)}</li>\n"
+        yield "</ul>\n"
 
 
 def _failure_reports(matrix: Matrix) -> Iterator[str]:
@@ -165,6 +175,21 @@ def _markdown_lines(matrix: Matrix, changes: Changes | None) -> Iterator[str]:
             "|---|---|" + ":-:|" * len(matrix.columns),
         )
         yield from (_markdown_row(matrix, row) for row in matrix.of_profile(profile))
+    if excuses := _excuses(matrix):
+        yield from ("", f"## {_NOT_ASKED}", "", "| scheduler | behaviours | because |", "|---|---|---|")
+        for title, ids, why in excuses:
+            yield f"| `{title}` | {', '.join(ids)} | {escape(why, quote=False).replace('|', '&#124;')} |"
+
+
+def _excuses(matrix: Matrix) -> list[tuple[str, list[str], str]]:
+    """Scheduler, behaviours and reason: what was not asked although the capability is claimed."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for column in matrix.columns:
+        for row in matrix.rows:
+            cell = column.cell(row.id)
+            if cell is not None and cell.excuse:
+                found.setdefault((column.title, " ".join(cell.excuse.split())), []).append(row.id)
+    return [(title, ids, why) for (title, why), ids in found.items()]
 
 
 def _markdown_summary(matrix: Matrix) -> Iterator[str]:

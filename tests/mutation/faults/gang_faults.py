@@ -65,6 +65,17 @@ def pods_start_without_their_podgroup(patch: Patch) -> None:
     patch.function(single, unblocked)
 
 
+@fault("GNG-07")
+def role_minima_are_ignored(patch: Patch) -> None:
+    """The minimum of each role is ignored: any members are enough for minMember."""
+    read = podgroups_and_queues.convert_podgroup
+
+    def without_roles(found: CustomResource, kind: str, classes: Mapping[str, PriorityClass]) -> Group:
+        return replace(read(found, kind, classes), roles={})
+
+    patch.function(read, without_roles)
+
+
 @fault("GNG-04")
 def pending_gangs_reserve_capacity(patch: Patch) -> None:
     """A pending gang reserves the capacity that a part of it would fit into."""

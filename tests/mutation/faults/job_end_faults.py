@@ -87,6 +87,35 @@ def backoff_limit_is_ignored(patch: Patch) -> None:
 
 
 @operator_fault("JOB-03")
+def backoff_limit_allows_one_restart_less(patch: Patch) -> None:
+    """A job with a backoffLimit of 1 or more fails one restart too early."""
+    _with_backoff_limit(patch, lambda limit: limit - 1 if limit else limit)
+
+
+@operator_fault("JOB-03")
+def backoff_limit_allows_one_restart_more(patch: Patch) -> None:
+    """A job with a backoffLimit of 1 or more fails one restart too late."""
+    _with_backoff_limit(patch, lambda limit: limit + 1 if limit else limit)
+
+
+@operator_fault("JOB-14")
+def surplus_replicas_are_kept(patch: Patch) -> None:
+    """When the replicas of a role are reduced, the pods that are too many stay."""
+    original = replicas.observe_role
+
+    def without_surplus(spec: ReplicaSpec, pods: Iterable[Pod], current: Json) -> RoleReplicas:
+        return replace(original(spec, pods, current), surplus=())
+
+    patch.function(original, without_surplus)
+
+
+@operator_fault("JOB-14")
+def surplus_services_are_kept(patch: Patch) -> None:
+    """When the replicas of a role are reduced, the services that are too many stay."""
+    patch.function(reconcile.surplus_services, lambda _job, _spec, _services: [])
+
+
+@operator_fault("JOB-03")
 def one_restart_restarts_all(patch: Patch) -> None:
     """When one replica is replaced, all are."""
 
@@ -176,6 +205,19 @@ def restart_replaces_all_pods(patch: Patch) -> None:
         return replace(role, surplus=(*role.surplus, *older))
 
     patch.function(observe_role, without_older)
+
+
+def _with_backoff_limit(patch: Patch, change: Callable[[int], int]) -> None:
+    validate = reconcile.validate
+
+    def changed(job: Job) -> JobSpec:
+        spec = validate(job)
+        limit = spec.run_policy.backoff_limit
+        if limit is None:
+            return spec
+        return replace(spec, run_policy=replace(spec.run_policy, backoff_limit=change(limit)))
+
+    patch.function(validate, changed)
 
 
 def _with_actions(patch: Patch, change: Callable[[list[Action], Job, Any], list[Action]]) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from scheduler.core import gang_placement
+from scheduler.core.capacity import Capacity
 from scheduler.core.gang_placement import Placement
-from scheduler.core.node_table import NodeTable
+from scheduler.core.node_table import Eligibility, NodeTable
 from scheduler.core.plan import SchedulingCycle
-from scheduler.core.scheduling_types import Pod
+from scheduler.core.scheduling_types import Pod, PodRequirements
 from scheduler.core.scheduling_units import Unit
+from scheduler.runtime import convert
+from scheduler.runtime.api_types import ApiPod
 from tests.mutation.faults.registry import Patch, fault
 
 
@@ -78,3 +83,71 @@ def nominated_pods_come_first(patch: Patch) -> None:
         return not any(pod.nominated for pod in unit.members), -unit.priority, unit.created, unit.name
 
     patch.attribute(Unit, "order", property(nominated_first))
+
+
+@fault("PRE-30")
+def equal_priority_takes_reserved_capacity(patch: Patch) -> None:
+    """A pod takes capacity that is reserved for a nominated pod of equal priority."""
+    nominate, start = SchedulingCycle._nominate, SchedulingCycle._start
+    reserved: dict[int, tuple[int, Pod]] = {}  # the priority, and the pod, by the row of its node
+
+    def remember(cycle: SchedulingCycle, unit: Unit, min_members: Sequence[Pod], placement: Placement) -> None:
+        reserved.update({placement[pod.uid]: (unit.priority, pod) for pod in min_members})
+        nominate(cycle, unit, min_members, placement)
+
+    def start_there(cycle: SchedulingCycle, unit: Unit, members: Sequence[Pod]) -> bool:
+        if any(pod.nominated for pod in members):
+            return start(cycle, unit, members)
+        free_later = cycle.snapshot.free_later
+        equal = [(row, pod) for row, (priority, pod) in reserved.items() if priority == unit.priority]
+        for row, pod in equal:
+            free_later.release(row, pod.requirements)
+        started = start(cycle, unit, members)
+        for row, pod in equal:
+            free_later.allocate(row, pod.requirements)
+        return started
+
+    patch.attribute(SchedulingCycle, "_nominate", remember)
+    patch.attribute(SchedulingCycle, "_start", start_there)
+
+
+@fault("PRE-33")
+def nominated_nodes_are_not_checked_again(patch: Patch) -> None:
+    """A nominated pod is bound to its nominated node, whatever taints that has got meanwhile."""
+    place = gang_placement.place
+
+    def place_there(
+        members: Sequence[Pod], capacity: Capacity, nominated: Mapping[str, int] | None = None
+    ) -> Placement | None:
+        table, rows = capacity.table, list((nominated or {}).values())
+        evaluate = table.eligibility
+
+        def everywhere_nominated(requirements: PodRequirements) -> Eligibility:
+            found = evaluate(requirements)
+            allowed = found.allowed.copy()
+            allowed[rows] = True
+            return replace(found, allowed=allowed)
+
+        table.eligibility = everywhere_nominated  # type: ignore[method-assign]
+        try:
+            return place(members, capacity, nominated)
+        finally:
+            del table.eligibility
+
+    patch.function(place, place_there)
+
+
+@fault("FLT-07")
+def terminations_before_the_start_are_forgotten(patch: Patch) -> None:
+    """After a restart nothing is expected of pods that were terminating before it: other pods are preempted."""
+    read = convert.convert_pod
+    seen_running: set[str] = set()
+
+    def without_older_terminations(found: ApiPod) -> Pod:
+        pod = read(found)
+        if not pod.terminating:
+            seen_running.add(pod.uid)
+        forgotten = pod.terminating and pod.uid not in seen_running
+        return replace(pod, terminating=False, non_preemptible=True) if forgotten else pod
+
+    patch.function(read, without_older_terminations)

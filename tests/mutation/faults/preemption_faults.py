@@ -69,7 +69,7 @@ def preempts_without_effect(patch: Patch) -> None:
     patch.function(_preempt, all_candidates)
 
 
-@fault("DOC-1", "JPR-08", "JPR-09", "JPR-11", "PRE-04", "PRE-06", "PRE-17", "PRE-29")
+@fault("DOC-1", "FLT-08", "JPR-08", "JPR-09", "JPR-11", "PRE-04", "PRE-06", "PRE-17", "PRE-29")
 def no_victim_is_reprieved(patch: Patch) -> None:
     """Every preemption evicts all lower-priority pods."""
 
@@ -98,6 +98,29 @@ def preempts_on_tainted_nodes(patch: Patch) -> None:
             del table.eligibility
 
     patch.function(_preempt, anywhere)
+
+
+@fault("PRE-34")
+def preempts_on_nodes_excluded_by_affinity(patch: Patch) -> None:
+    """Pods are preempted on nodes that the preemptor's node selector or required node affinity excludes."""
+
+    def whatever_the_labels(
+        members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot
+    ) -> PreemptionPlan | None:
+        table = snapshot.table
+        evaluate = table.eligibility
+
+        def without_labels(requirements: PodRequirements) -> Eligibility:
+            found = evaluate(requirements)
+            return replace(found, allowed=~(found.tainted | found.cordoned))
+
+        table.eligibility = without_labels  # type: ignore[method-assign]
+        try:
+            return _preempt(members, candidates, snapshot)
+        finally:
+            del table.eligibility
+
+    patch.function(_preempt, whatever_the_labels)
 
 
 @fault("JPR-19")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from scheduler.core import admission
+from scheduler.core.actions import UNSCHEDULABLE
 from scheduler.core.cluster_state import ClusterState
+from scheduler.core.plan import SchedulingCycle
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import CPU, MEMORY, Pod
 from scheduler.core.snapshot import QueueUsage
@@ -72,6 +74,47 @@ def finished_gangs_keep_their_quota(patch: Patch) -> None:
 
     patch.attribute(AssumedPods, "remove", remember)
     patch.attribute(QueueUsage, "_count", count_the_ended)
+
+
+@fault("QUE-19")
+def preempted_pods_keep_their_quota(patch: Patch) -> None:
+    """The quota of preempted pods stays in use, except for higher-priority pods of their queue."""
+    evicted, lost, count = AssumedPods.assume_deleted, AssumedPods.remove, QueueUsage._count
+    marked, gone = set[str](), list[tuple[str, int, Pod]]()
+
+    def remember_eviction(assumed_pods: AssumedPods, uid: str) -> None:
+        marked.add(uid)
+        evicted(assumed_pods, uid)
+
+    def remember(assumed_pods: AssumedPods, uid: str) -> None:
+        cluster = assumed_pods._cluster
+        pod = cluster.pods.get(uid)
+        if pod is not None and uid in marked:
+            gone.append((cluster.queue_of(pod), cluster.priority_of(pod), pod))
+        lost(assumed_pods, uid)
+
+    def count_the_preempted(queue_usage: QueueUsage) -> None:
+        count(queue_usage)
+        cluster = queue_usage._cluster
+        present = [(cluster.queue_of(pod), cluster.priority_of(pod)) for pod in cluster.pods.values()]
+        for queue, priority, pod in gone:
+            if not any(other == queue and more > priority for other, more in present):
+                queue_usage.add(pod, now=True)
+
+    patch.attribute(AssumedPods, "assume_deleted", remember_eviction)
+    patch.attribute(AssumedPods, "remove", remember)
+    patch.attribute(QueueUsage, "_count", count_the_preempted)
+
+
+@fault("ASC-02")
+def missing_quota_is_reported_as_missing_nodes(patch: Patch) -> None:
+    """A pod that waits for the quota of its queue is reported as Unschedulable."""
+    report = SchedulingCycle._report
+
+    def as_unschedulable(cycle: SchedulingCycle, members: Sequence[Pod], message: str, _: str = UNSCHEDULABLE) -> None:
+        report(cycle, members, message, UNSCHEDULABLE)
+
+    patch.attribute(SchedulingCycle, "_report", as_unschedulable)
 
 
 @fault("QUE-18")

@@ -30,7 +30,7 @@ def preempts_equal_priority(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", or_equal)
 
 
-@fault("JPR-06")
+@fault("JPR-06", "JPR-07")
 def non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Non-preemptible pods are preempted like others."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from muster.assertions.gangs import (
     at_least_running,
+    completed_or_released,
     exactly_started,
     gang_unschedulable,
     group_keeps_phase,
@@ -36,6 +37,17 @@ def test_members_above_min_member_may_stay_pending() -> None:
     assert ask(question, builder.run("train-0", "n")) is PENDING
     assert ask(question, builder.run("train-1", "n")) is TRUE
     assert ask(question, builder.delete("train-1")) is FALSE
+
+
+def test_a_gang_is_completed_or_released_and_nothing_in_between() -> None:
+    builder, question = pending_pods(*TRAIN), completed_or_released("train", TRAIN)
+    assert ask(question, builder) is PENDING  # not even tried: it is neither
+    assert ask(question, builder.run("train-0", "n").run("train-2", "n")) is PENDING
+    assert ask(question, builder.delete("train-0")) is PENDING
+    assert ask(question, builder.gone("train-0").delete("train-2")) is TRUE
+    builder = pending_pods(*TRAIN).run("train-0", "n").run("train-1", "n").run("train-2", "n")
+    assert ask(question, builder) is TRUE
+    assert ask(question, builder.delete("train-2")) is PENDING
 
 
 def test_exactly_one_of_two_gangs_starts() -> None:

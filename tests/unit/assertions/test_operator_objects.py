@@ -17,6 +17,7 @@ from muster.assertions.jobs import (
 from muster.assertions.operator_objects import (
     created,
     created_once,
+    created_times,
     job_owns_exactly,
     job_rejected_for,
     launcher_created_after_workers,
@@ -28,6 +29,7 @@ from muster.assertions.operator_objects import (
     pod_labels,
     remaining_pods_ended,
     replica_restarted,
+    runs_again,
     warning_event_contains,
 )
 from muster.recording.questions import Outcome
@@ -111,6 +113,23 @@ def test_a_lost_replica_is_restarted_once() -> None:
     assert ask(back, builder) is FALSE
     assert ask(replica_restarted("train", "w"), JobHistoryBuilder().job("train", "Failed")) is FALSE
     assert ask(created_once(["never"]), builder) is FALSE
+
+
+def test_the_number_of_restarts_is_exact() -> None:
+    builder = JobHistoryBuilder().node("n", 2).job("train", "Created", "Running").replica("w", "train").run("w", "n")
+    builder.finish("w", "Failed").job("train", "Created", "Restarting").replica("w", "train", uid="second")
+    twice, again = replica_restarted("train", "w", 2), runs_again("w", 1)
+    assert ask(again, builder) is PENDING, "created, and not running yet"
+    assert ask(again, builder.run("w", "n")) is TRUE
+    assert ask(again, builder.finish("w", "Failed")) is PENDING
+    assert ask(created_times("w", 2), builder) is TRUE
+    builder.job("train", "Created", "Running")
+    assert ask(twice, builder) is PENDING, "one restart less"
+    assert ask(created_times("w", 3), builder) is PENDING
+    builder.replica("w", "train", uid="third")
+    assert ask(twice, builder) is TRUE
+    assert ask(created_times("w", 2), builder) is FALSE
+    assert ask(twice, builder.replica("w", "train", uid="fourth")) is FALSE
 
 
 def test_a_restart_must_be_reported() -> None:

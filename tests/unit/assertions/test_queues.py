@@ -97,6 +97,14 @@ def test_the_capability_of_the_moment_counts() -> None:
     assert ask(within_capability("line", DIALECT), raised_late) is FALSE
 
 
+def test_a_queue_of_which_no_pod_was_bound_proves_nothing() -> None:
+    builder, question = a_line("a"), within_capability("line", DIALECT)
+    assert ask(question, builder) is PENDING
+    builder.custom_object("Band", "b", {"phase": "queued"}, {"line": "other"}).running_pod("b-0", "n", 16)
+    assert ask(question, builder) is PENDING, "a pod of another queue"
+    assert ask(question, start(builder, "a-0")) is TRUE
+
+
 def test_a_resource_that_is_not_named_is_not_limited() -> None:
     builder = toy_history().node("n", 16).custom_object("Line", "line", {}, {"most": {"cpu": "1"}})
     builder.custom_object("Band", "a", {"phase": "queued"}, {"line": "line"}).running_pod("a-0", "n", 16)

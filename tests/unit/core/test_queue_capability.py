@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scheduler.core.actions import QUOTA_EXCEEDED, UNSCHEDULABLE, Report
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import CPU, GPU
 from tests.support.cluster_builder import FakeCluster, key
@@ -26,6 +27,15 @@ def test_a_queue_never_exceeds_its_capability() -> None:
     assert {name[:-2] for name in decision.bound} == {"first"}
     wanted = "gang team/second: queue research uses 6 of 8 nvidia.com/gpu, 6 more requested"
     assert decision.reasons["second-0"].startswith(wanted)
+
+
+def test_only_a_lack_of_nodes_is_reported_as_unschedulable() -> None:
+    cluster = research(4, 8)
+    cluster.pod("holder", 4, on="n", queue="research")
+    cluster.gang("over-quota", 2, 1, queue="research")
+    cluster.pod("too-large", 9)
+    reasons = {action.pod.key[1]: action.reason for action in cluster.plan().actions if isinstance(action, Report)}
+    assert reasons == {"over-quota-0": QUOTA_EXCEEDED, "over-quota-1": QUOTA_EXCEEDED, "too-large": UNSCHEDULABLE}
 
 
 def test_a_terminating_pod_counts_towards_its_queue_until_it_is_gone() -> None:

@@ -56,6 +56,31 @@ def test_the_age_of_a_gang_is_that_of_its_podgroup() -> None:
     assert cluster.plan().bound == {"single": "n"}
 
 
+def test_a_lost_member_is_before_older_pods_until_its_gang_has_min_member() -> None:
+    cluster = FakeCluster()
+    cluster.node("n", 2)
+    cluster.gang("train", 2, 1)
+    cluster.settle()
+    cluster.pod("older", 1)
+    cluster.delete("train-1")
+    cluster.pod("train-2", 1, group=("team", "train"))
+    cluster.pod("train-3", 1, group=("team", "train"))
+    assert set(cluster.step().bound) == {"train-2"}
+    cluster.node("more", 1)
+    assert set(cluster.step().bound) == {"older"}
+
+
+def test_a_member_that_has_finished_is_not_missing() -> None:
+    cluster = FakeCluster()
+    cluster.node("n", 2)
+    cluster.gang("train", 2, 1)
+    cluster.settle()
+    cluster.finish("train-1")
+    cluster.pod("older", 1)
+    cluster.pod("train-2", 1, group=("team", "train"))
+    assert set(cluster.plan().bound) == {"older"}
+
+
 def test_the_priority_of_a_gang_is_that_of_its_lowest_priority_member() -> None:
     cluster = FakeCluster()
     cluster.node("n", 2)

@@ -227,11 +227,14 @@ def test_a_job_that_is_being_deleted_is_not_reconciled() -> None:
     assert job.actions() == []
 
 
-def test_surplus_pods_are_deleted() -> None:
+def test_surplus_pods_and_services_are_deleted() -> None:
+    """JOB-14"""
     job = running()
+    job.services["job-tensorboard"] = {"metadata": {"name": "job-tensorboard", "namespace": "team", "uid": "other"}}
     job.spec["pytorchReplicaSpecs"]["Worker"]["replicas"] = 1
     job.settle()
     assert set(job.pods) == {"job-master-0", "job-worker-0"}
+    assert set(job.services) == {"job-master-0", "job-worker-0", "job-tensorboard"}
     assert job.state == "Running"
 
 

@@ -146,3 +146,13 @@ def test_untrusted_text_is_escaped(tmp_path: Path) -> None:
     assert links <= set(re.findall(r'id="([^"]+)"', text))
     row = next(line for line in pages.to_markdown(matrix).split("\n") if line.startswith("| PRE-01"))
     assert len(re.findall(r"(?<!\\)\|", row)) == 4
+
+
+def test_what_was_not_asked_is_printed_with_its_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(subprocess, "run", Runs(failing=["PRE-02"], bad=Verdict.NOT_SUPPORTED))
+    assert main(["matrix", "volcano:preempt", "--directory", str(tmp_path)]) == 0
+    markdown, html = (tmp_path / "matrix.md").read_text(), (tmp_path / "matrix.html").read_text()
+    assert (
+        '| `volcano:preempt` | PRE-02 | &lt;script&gt;alert(1)&lt;/script&gt; &#124; "quoted" &amp;amp; |' in markdown
+    )
+    assert "<code>volcano:preempt</code> PRE-02: &lt;script&gt;alert(1)" in html

@@ -99,6 +99,13 @@ def test_pod_level_resources_replace_the_sum() -> None:
     assert dict(convert_pod(pod_from(spec)).requests) == {"cpu": 4000, "pods": 1}
 
 
+def test_a_pod_with_resource_claims_is_refused_by_the_name_of_the_field() -> None:
+    claims = [{"name": "device", "resourceClaimName": "gpu"}]
+    found = convert_pod(pod_from({"containers": [container(cpu="1")], "resourceClaims": claims}))
+    assert found.problem == "cannot allocate resource claims (device): spec.resourceClaims is not supported"
+    assert dict(found.requests)["cpu"] == 1000  # it still counts where another scheduler has bound it
+
+
 def test_an_excessive_request_is_a_problem_of_that_pod() -> None:
     huge = convert_pod(pod_from({"containers": [container(memory="3Ei")] * 3}))
     assert huge.problem == "the pod requests more memory than any node can have"

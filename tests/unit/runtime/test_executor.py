@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from scheduler.client import ADDED, Access, ApiError, Client
-from scheduler.core.actions import Bind, Evict, Nominate, Report, SetGroupPhase
+from scheduler.core.actions import QUOTA_EXCEEDED, Bind, Evict, Nominate, Report, SetGroupPhase
 from scheduler.core.scheduling_types import Counts, Group, Pod
 from scheduler.runtime import executor as executor_module
 from scheduler.runtime.api_types import ApiPod, CustomResource
@@ -198,6 +198,16 @@ def test_an_unchanged_reason_is_not_written_again() -> None:
         assert not harness.executor.start(Report(harness.pod, "full"))
         assert harness.executor.start(Report(harness.pod, "still full"))
         assert not harness.executor.start(Report(harness.pod, "still full"))
+        await harness.executor.drain()
+        assert len(harness.wire.requested) == 1
+
+    run(steps)
+
+
+def test_another_reason_with_the_same_message_is_written() -> None:
+    async def steps(harness: Harness) -> None:
+        harness.saw("p", 6, "full")
+        assert harness.executor.start(Report(harness.pod, "full", QUOTA_EXCEEDED))
         await harness.executor.drain()
         assert len(harness.wire.requested) == 1
 

@@ -186,5 +186,5 @@ def test_two_share_neither_ports_nor_files(tmp_path: Path) -> None:
 
 
 def test_claims() -> None:
-    assert set(Kueue.claims("default")) == {"gangs", "queues", "taints"}
-    assert set(Kueue.claims("preempt")) == {"gangs", "queues", "taints", "preemption", "job-preemption"}
+    assert set(Kueue.claims("default")) == {"pods", "gangs", "queues", "taints"}
+    assert set(Kueue.claims("preempt")) == {"pods", "gangs", "queues", "taints", "preemption", "job-preemption"}

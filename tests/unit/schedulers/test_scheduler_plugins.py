@@ -24,7 +24,7 @@ profiles:
 
 def test_a_gang_and_its_pods() -> None:
     dialect = SchedulerPluginsDialect()
-    group = dialect.gang_manifest(GangRequest("train", 3, roles={"master": 1, "worker": 2}), "space")
+    group = dialect.gang_manifest(GangRequest("train", 3), "space")
     assert (group["apiVersion"], group["kind"]) == ("scheduling.x-k8s.io/v1alpha1", "PodGroup")
     assert group["metadata"] == {"name": "train", "namespace": "space"}
     assert group["spec"] == {"minMember": 3, "scheduleTimeoutSeconds": 1}
@@ -35,8 +35,12 @@ def test_a_gang_and_its_pods() -> None:
 
 @pytest.mark.parametrize(
     "request_",
-    [GangRequest("train", 2, linked_gangs=("other",)), GangRequest("train", 2, disruption_mode_all=True)],
-    ids=["linked", "disruption mode all"],
+    [
+        GangRequest("train", 2, linked_gangs=("other",)),
+        GangRequest("train", 2, disruption_mode_all=True),
+        GangRequest("train", 3, roles={"master": 1, "worker": 2}),
+    ],
+    ids=["linked", "disruption mode all", "roles"],
 )
 def test_what_a_group_cannot_express_is_not_left_out(request_: GangRequest) -> None:
     with pytest.raises(NotSupported, match="does not support"):

@@ -60,6 +60,15 @@ def test_each_shape_of_pod_is_a_task_group_with_its_placement() -> None:
     assert dialect.pod_manifest(master, "space")["metadata"]["annotations"][OWN + "task-group-name"] == "master"
 
 
+def test_the_minimum_of_a_role_is_that_of_its_task_group() -> None:
+    workers = [PodRequest(f"worker-{number}", 2, role="worker", gang="train") for number in range(4)]
+    chief = PodRequest("chief-0", 1, role="chief", gang="train")
+    dialect = YuniKornDialect()
+    dialect.gang_manifest(GangRequest("train", 3, roles={"worker": 2, "chief": 1}, members=(*workers, chief)), "space")
+    groups = task_groups(dialect.pod_manifest(chief, "space"))
+    assert {name: group["minMember"] for name, group in groups.items()} == {"worker": 2, "chief": 1}
+
+
 def test_a_gang_without_members_takes_the_shape_of_its_pods() -> None:
     dialect = YuniKornDialect()
     dialect.gang_manifest(GangRequest("train", 2), "space")
@@ -159,6 +168,6 @@ def test_it_is_configured_by_environment_variables(tmp_path: Path) -> None:
     context = ProcessContext(tmp_path, tmp_path / "admin", tmp_path / "scheduler", {"yunikorn": tmp_path / "yunikorn"})
     scheduler = YuniKorn("default", context)
     assert scheduler.dialect is scheduler.dialect  # it remembers gangs from one step to the next
-    assert set(YuniKorn.claims("default")) == {"gangs", "queues", "taints"}
+    assert set(YuniKorn.claims("default")) == {"pods", "gangs", "queues", "taints"}
     (process,) = scheduler._prepare()
     assert process.argv == [str(tmp_path / "yunikorn")]

@@ -1,0 +1,49 @@
+"""Pod faults: which pods are scheduled at all, and from when on a pod uses no resources."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from scheduler.client import DELETED
+from scheduler.core.scheduling_types import Pod
+from scheduler.runtime import convert
+from scheduler.runtime.api_types import ApiPod
+from scheduler.runtime.cache import Cache
+from tests.mutation.faults.registry import Patch, fault
+
+
+@fault("PRE-31")
+def scheduler_names_are_ignored(patch: Patch) -> None:
+    """Pods are scheduled whatever their schedulerName is."""
+    read = convert.convert_pod
+
+    def as_its_own(found: ApiPod) -> Pod:
+        return replace(read(found), scheduler="muster-scheduler")
+
+    patch.function(read, as_its_own)
+
+
+@fault("TEN-03", "TEN-06")
+def resource_claims_are_ignored(patch: Patch) -> None:
+    """A pod with resourceClaims is scheduled as if it had none."""
+    read = convert.convert_pod
+
+    def without_claims(found: ApiPod) -> Pod:
+        return read(msgspec.structs.replace(found, spec=msgspec.structs.replace(found.spec, resource_claims=None)))
+
+    patch.function(read, without_claims)
+
+
+@fault("FLT-08")
+def deleted_pods_use_resources_until_they_are_gone(patch: Patch) -> None:
+    """A deleted pod uses its resources until the object is gone, although its containers have ended."""
+    observe = Cache.observe_pod
+
+    def observe_as_running(cache: Cache, change: str, found: ApiPod) -> None:
+        if change != DELETED and found.metadata.deletion_timestamp:
+            found = msgspec.structs.replace(found, status=msgspec.structs.replace(found.status, phase="Running"))
+        observe(cache, change, found)
+
+    patch.attribute(Cache, "observe_pod", observe_as_running)

@@ -1,0 +1,24 @@
+"""The milestones of a pod, from history alone."""
+
+from muster.assertions.pods import held_by_finalizer
+from tests.support.history_builder import FALSE, PENDING, TRUE, HistoryBuilder, ask
+
+
+def test_a_pod_is_held_once_it_was_deleted_and_has_ended() -> None:
+    question = held_by_finalizer("held")
+    builder = HistoryBuilder().node("gpu-1", 1)
+    assert ask(question, builder) is PENDING
+    assert ask(question, builder.running_pod("held", "gpu-1", 1)) is PENDING
+    assert ask(question, builder.delete("held")) is PENDING
+    assert ask(question, builder.finish("held", "Failed")) is TRUE
+
+
+def test_a_pod_that_is_gone_is_not_held() -> None:
+    builder = HistoryBuilder().node("gpu-1", 1).running_pod("held", "gpu-1", 1)
+    builder.delete("held").finish("held", "Failed").gone("held")
+    assert ask(held_by_finalizer("held"), builder) is FALSE
+
+
+def test_a_pod_that_ended_by_itself_is_not_held() -> None:
+    builder = HistoryBuilder().node("gpu-1", 1).running_pod("done", "gpu-1", 1).finish("done")
+    assert ask(held_by_finalizer("done"), builder) is PENDING
