@@ -56,11 +56,6 @@ def check_output_is(scenario: ScenarioContext, docstring: str) -> None:
     scenario.recording.must(output_is(scenario.jobs.last_output, docstring))
 
 
-@then("the output contains:")
-def check_output_contains(scenario: ScenarioContext, docstring: str) -> None:
-    scenario.recording.must(output_contains(scenario.jobs.last_output, docstring))
-
-
 @then(step_pattern("the output does not contain the victim among {pods:Names}"))
 def output_does_not_contain_victim(scenario: ScenarioContext, pods: Names) -> None:
     scenario.recording.must(output_does_not_name(scenario.jobs.last_output, _preempted_pod(scenario, pods)))
@@ -148,11 +143,6 @@ def events_are_in_order(recording: Recording, pod: str, datatable: list[list[str
 @then("no other pod was evicted")
 def check_no_other_pod_evicted(recording: Recording) -> None:
     recording.stays(no_other_pod_evicted())
-
-
-@then(step_pattern('the output does not contain "{name:Name}"'))
-def output_does_not_contain(scenario: ScenarioContext, name: str) -> None:
-    scenario.recording.must(output_does_not_name(scenario.jobs.last_output, name))
 
 
 def _preempted_pod(scenario: ScenarioContext, pods: Names) -> str:

@@ -51,5 +51,5 @@ def _for_terminals(started: float, level: str, text: str) -> str:
 
 
 def _for_programs(_: float, level: str, text: str) -> str:
-    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    now = datetime.now().astimezone().isoformat(timespec="seconds").replace("+00:00", "Z")  # as in RFC 3339
     return f'time="{now}" level={level} msg={json.dumps(text, ensure_ascii=False)}'

@@ -22,13 +22,14 @@ Feature: Walk-throughs with the current Arena CLI
       """
       muster top node
       """
-    Then the output contains:
+    Then the output is:
       """
       NAME      IPADDRESS  ROLE    STATUS  GPU(Total)  GPU(Allocated)
       master-1  <address>  master  Ready   0           0
       worker-1  <address>  <none>  Ready   4           0
       worker-2  <address>  <none>  Ready   4           0
       worker-3  <address>  <none>  Ready   4           0
+      ---------------------------------------------------------------------------------------------------
       Allocated/Total GPUs In Cluster:
       0/12 (0.0%)
       """
@@ -37,9 +38,11 @@ Feature: Walk-throughs with the current Arena CLI
       """
       muster submit pytorch --name=pytorch-priority-medium --gpus=4 --workers=3 --image=training --priority=medium "python mnist.py --epochs 200"
       """
-    Then the output contains:
+    Then the output is:
       """
       pytorchjob.kubeflow.org/pytorch-priority-medium created
+      time=* level=info msg="The Job pytorch-priority-medium has been submitted successfully"
+      time=* level=info msg="You can run `arena get pytorch-priority-medium --type pytorchjob -n default` to check the job status"
       """
     # 3: all of its pods run
     And job "pytorch-priority-medium" is Running
@@ -48,30 +51,36 @@ Feature: Walk-throughs with the current Arena CLI
       """
       muster get pytorch-priority-medium
       """
-    Then the output contains:
+    Then the output is:
       """
-      Name:       pytorch-priority-medium
-      Status:     RUNNING
-      Namespace:  default
-      Priority:   medium
-      Trainer:    PYTORCHJOB
+      Name:        pytorch-priority-medium
+      Status:      RUNNING
+      Namespace:   default
+      Priority:    medium
+      Trainer:     PYTORCHJOB
+      Duration:    <time>
+      CreateTime:  * *
+      EndTime:
       Instances:
-      NAME                              STATUS   AGE  IS_CHIEF  GPU(Requested)  NODE
-      pytorch-priority-medium-master-0  Running  *    true      4               <node>
-      pytorch-priority-medium-worker-0  Running  *    false     4               <node>
-      pytorch-priority-medium-worker-1  Running  *    false     4               <node>
+      NAME                              STATUS   AGE     IS_CHIEF  GPU(Requested)  NODE
+      ----                              ------   ---     --------  --------------  ----
+      pytorch-priority-medium-master-0  Running  <time>  true      4               <node>
+      pytorch-priority-medium-worker-0  Running  <time>  false     4               <node>
+      pytorch-priority-medium-worker-1  Running  <time>  false     4               <node>
       """
     # 4: every GPU is in use
     When the user runs:
       """
       muster top node
       """
-    Then the output contains:
+    Then the output is:
       """
-      master-1  <address>  master  Ready  0  0
-      worker-1  <address>  <none>  Ready  4  4
-      worker-2  <address>  <none>  Ready  4  4
-      worker-3  <address>  <none>  Ready  4  4
+      NAME      IPADDRESS  ROLE    STATUS  GPU(Total)  GPU(Allocated)
+      master-1  <address>  master  Ready   0           0
+      worker-1  <address>  <none>  Ready   4           4
+      worker-2  <address>  <none>  Ready   4           4
+      worker-3  <address>  <none>  Ready   4           4
+      ---------------------------------------------------------------------------------------------------
       Allocated/Total GPUs In Cluster:
       12/12 (100.0%)
       """
@@ -80,16 +89,31 @@ Feature: Walk-throughs with the current Arena CLI
       """
       muster submit pytorch --name=pytorch-priority-critical --gpus=1 --image=training --priority=critical "python mnist.py --epochs 50"
       """
-    Then job "pytorch-priority-critical" is Running
+    Then the output is:
+      """
+      pytorchjob.kubeflow.org/pytorch-priority-critical created
+      time=* level=info msg="The Job pytorch-priority-critical has been submitted successfully"
+      time=* level=info msg="You can run `arena get pytorch-priority-critical --type pytorchjob -n default` to check the job status"
+      """
+    And job "pytorch-priority-critical" is Running
     When the user runs:
       """
       muster get pytorch-priority-critical
       """
-    Then the output contains:
+    Then the output is:
       """
-      Status:     RUNNING
-      Priority:   critical
-      pytorch-priority-critical-master-0  Running  *  true  1  <node>
+      Name:        pytorch-priority-critical
+      Status:      RUNNING
+      Namespace:   default
+      Priority:    critical
+      Trainer:     PYTORCHJOB
+      Duration:    <time>
+      CreateTime:  * *
+      EndTime:
+      Instances:
+      NAME                                STATUS   AGE     IS_CHIEF  GPU(Requested)  NODE
+      ----                                ------   ---     --------  --------------  ----
+      pytorch-priority-critical-master-0  Running  <time>  true      1               <node>
       """
     # 6: one pod of the medium job was preempted, and an event says why
     And exactly one of "pytorch-priority-medium-master-0", "pytorch-priority-medium-worker-0", "pytorch-priority-medium-worker-1" was preempted for "pytorch-priority-critical-master-0"
@@ -118,9 +142,11 @@ Feature: Walk-throughs with the current Arena CLI
       """
       muster submit pytorch --name=bare --gpus=1 --image=training --toleration gpu_node "python mnist.py"
       """
-    Then the output contains:
+    Then the output is:
       """
       pytorchjob.kubeflow.org/bare created
+      time=* level=info msg="The Job bare has been submitted successfully"
+      time=* level=info msg="You can run `arena get bare --type pytorchjob -n default` to check the job status"
       """
     And "bare-master-0" is reported unschedulable, and the condition contains "untolerated taint"
     And "bare-master-0" stays pending
@@ -129,25 +155,46 @@ Feature: Walk-throughs with the current Arena CLI
       """
       muster submit pytorch --name=whole --gpus=1 --workers=2 --image=training --toleration gpu_node=:NoSchedule,Exists "python mnist.py"
       """
-    Then job "whole" is Running
+    Then the output is:
+      """
+      pytorchjob.kubeflow.org/whole created
+      time=* level=info msg="The Job whole has been submitted successfully"
+      time=* level=info msg="You can run `arena get whole --type pytorchjob -n default` to check the job status"
+      """
+    And job "whole" is Running
     And "whole-master-0", "whole-worker-0" run on "worker-1" and "worker-2" only
     When the user runs:
       """
       muster get whole
       """
-    Then the output contains:
+    Then the output is:
       """
-      Status:     RUNNING
-      Priority:   N/A
-      whole-master-0  Running  *  true   1  <node>
-      whole-worker-0  Running  *  false  1  <node>
+      Name:        whole
+      Status:      RUNNING
+      Namespace:   default
+      Priority:    N/A
+      Trainer:     PYTORCHJOB
+      Duration:    <time>
+      CreateTime:  * *
+      EndTime:
+      Instances:
+      NAME            STATUS   AGE     IS_CHIEF  GPU(Requested)  NODE
+      ----            ------   ---     --------  --------------  ----
+      whole-master-0  Running  <time>  true      1               <node>
+      whole-worker-0  Running  <time>  false     1               <node>
       """
     # 3: "all" tolerates every taint; the other nodes are full
     When the user runs:
       """
       muster submit pytorch --name=everywhere --gpus=1 --image=training --toleration all "python mnist.py"
       """
-    Then job "everywhere" is Running
+    Then the output is:
+      """
+      pytorchjob.kubeflow.org/everywhere created
+      time=* level=info msg="The Job everywhere has been submitted successfully"
+      time=* level=info msg="You can run `arena get everywhere --type pytorchjob -n default` to check the job status"
+      """
+    And job "everywhere" is Running
     And "everywhere-master-0" runs on "worker-3"
     # 4: without the taints every pod can be scheduled
     When the taints of "worker-1", "worker-2" and "worker-3" are removed

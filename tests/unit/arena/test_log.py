@@ -34,7 +34,7 @@ def test_a_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_line_for_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     line = logged(terminal=False, monkeypatch=monkeypatch)
-    time = r'time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d"'
+    time = r'time="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)"'
     assert re.fullmatch(time + r' level=info msg="You can run `muster get a`"\n', line)
 
 
