@@ -112,4 +112,4 @@ def _nothing_tested(run: Run) -> str:
     numbers = ", ".join(f"{counted[verdict]} {verdict}" for verdict in _REMEDIES if counted[verdict])
     reason = f"{first.name}: {one_line(first.message, _LONGEST_REASON)}"
     remedy = ", or ".join(_REMEDIES[verdict] for verdict in _REMEDIES if counted[verdict])
-    return f"nothing was tested on {_under_test(run)}: {numbers} ({reason}): {remedy}"
+    return f"nothing was tested on {run.scheduler}: {numbers} ({reason}): {remedy}"

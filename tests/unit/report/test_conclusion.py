@@ -58,6 +58,7 @@ SKIPPED = result("PRE-07", Verdict.SKIPPED)
             "nothing was tested on toy: 1 not-staged (PRE-06: why): run on a cluster where they can be set",
         ),
         (run(SKIPPED), 2, "nothing was tested on toy: 1 skipped (PRE-07: why): leave out what skips them"),
+        (run(result("JOB-01", Verdict.NOT_SUPPORTED)), 2, "nothing was tested on toy: 1 not-supported (JOB-01: why)"),
         (run(UNSTAGED, UNSUPPORTED, SKIPPED), 2, "1 not-supported, 1 not-staged, 1 skipped (PRE-05: why): select"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
