@@ -35,7 +35,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> ToySuite:
         (["-m", "must", "-m", "should"], ["PRE-01", "PRE-02", "TNT-01"]),
         (["-m", "must", "-m", "preemption"], ["PRE-01"]),
         (["-k", "gang or nothing"], ["PRE-02", "PRE-10"]),
-        (["-k", "not (gang or pod) and PRE"], ["PRE-10"]),
+        (["-k", "not (gang or takes) and PRE"], ["PRE-10"]),
         (["-k", '"takes gpus"'], ["PRE-01"]),
         (["-k", "taints", "-m", "may"], ["PRE-10"]),
     ],
