@@ -23,7 +23,7 @@ help:
 	@echo 'make test-container   test that image; starts a container engine where there is none'
 	@echo 'make kind-image       a node image for kind, from package registries alone'
 	@echo 'make test-kind        test a real kind cluster; starts a container engine where there is none'
-	@echo 'make mutation-test    run the suite on broken schedulers: every scenario must fail on one of them'
+	@echo 'make mutation-test    run the suite on broken schedulers, where it must fail, and on correct variants'
 	@echo 'make soak             kills, bad connections and repetitions, for hours'
 	@echo 'make bench            measurements'
 	@echo 'make clean            remove what the others made here; the cache of binaries stays'
@@ -60,6 +60,7 @@ unit: env
 
 test: env
 	@.venv/bin/muster assets kube-scheduler volcano koordinator actionlint plane-init
+	@.venv/bin/python -m tests.mutation.sample
 	.venv/bin/python -m pytest tests -q -n 2 --dist worksteal
 
 test-report: env assets

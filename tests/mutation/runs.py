@@ -1,0 +1,105 @@
+"""Runs of mutants: many on one control plane where that is possible, each with a plane of its own where it is not.
+
+Every run has the same time scale. A baseline, the same component without a fault, runs the same scenarios in the same
+way: only a scenario that passes there can prove anything by failing on a mutant.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from muster import assets
+from muster.report.results import Result, read_results
+from tests.mutation.aims import AT_THE_END, Outcome
+from tests.mutation.mutants import Mutant
+
+ROOT = Path(__file__).resolve().parents[2]
+TIME_SCALE = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a mutant often never does what is awaited
+_NOT_TESTED = ("not-supported", "not-staged")
+_SEEN_LENGTH = 160
+
+Outcomes = dict[str, list[Outcome]]  # by scenario; an outline has one per row
+
+
+def run_on_own_plane(mutant: Mutant, directory: Path, scale: Mapping[str, str] = TIME_SCALE) -> Outcomes:
+    """One mutant with `muster run`, on its scenarios; on all if it names none."""
+    only = ["--only", *mutant.ids] if mutant.ids else []
+    command = [sys.executable, "-m", "muster", "run", "--scheduler", mutant.scheduler, "--results", str(directory)]
+    directory.mkdir(parents=True)
+    variables = {**mutant.environment, **_without_controllers(mutant, directory)}
+    _run([*command, *only], {**scale, **os.environ, **variables}, directory)
+    return outcomes(read_results(directory))
+
+
+def run_on_shared_plane(mutants: Sequence[Mutant], directory: Path) -> dict[str, Outcomes]:
+    """Mutants of the reference scheduler and operator, one after the other; by name."""
+    directory.mkdir(parents=True)
+    file = directory / "mutants.json"
+    file.write_text(json.dumps([{"ids": one.ids, "environment": dict(one.environment)} for one in mutants]))
+    command = [sys.executable, "-m", "pytest", "features", "-q", "-p", "no:cacheprovider"]
+    command += ["-p", "tests.mutation.shared_plane", "--mutants", str(file), f"--muster-results={directory}"]
+    command += ["--muster-scheduler=reference", f"--muster-repeat={max(2, len(mutants))}"]
+    _run(command, {**TIME_SCALE, **os.environ}, directory)
+    results = read_results(directory)
+    return {one.name: outcomes(r for r in results if r.round == number) for number, one in enumerate(mutants, start=1)}
+
+
+def outcomes(results: Iterable[Result]) -> Outcomes:
+    """The outcome of every scenario that was tested."""
+    found: Outcomes = {}
+    for result in results:
+        if result.verdict not in _NOT_TESTED:
+            found.setdefault(result.id, []).append(_outcome(result))
+    return found
+
+
+def _outcome(result: Result) -> Outcome:
+    if result.verdict == "passed":
+        return Outcome("passed")
+    number, failing = next(
+        ((number, step) for number, step in enumerate(result.steps) if step.status != "passed"),
+        (len(result.steps), None),
+    )
+    return Outcome(str(result.verdict), failing.text if failing else AT_THE_END, number, _seen(result.message))
+
+
+def _seen(message: str) -> str:
+    """What the failure report says was seen, in one line."""
+    lines = message.splitlines() or [""]
+    seen = next((line.removeprefix("seen").strip() for line in lines if line.startswith("seen")), lines[0])
+    return seen if len(seen) <= _SEEN_LENGTH else f"{seen[: _SEEN_LENGTH - 1]}…"
+
+
+def _without_controllers(mutant: Mutant, directory: Path) -> dict[str, str]:
+    """kube-controller-manager as a script that switches controllers off: of several mentions the first counts."""
+    if not mutant.without_controllers:
+        return {}
+    found = assets.find("kube-controller-manager")
+    if found is None:
+        raise SystemExit("kube-controller-manager is not installed: run `muster assets` first")
+    off = ",".join(f"-{name}" for name in mutant.without_controllers)
+    script = directory / "kube-controller-manager"
+    real = shlex.quote(str(found.path))
+    script.write_text(f'#!/bin/sh\n[ "$1" = --version ] || set -- --controllers={off} "$@"\nexec {real} "$@"\n')
+    script.chmod(0o755)
+    return {"MUSTER_ASSET_KUBE_CONTROLLER_MANAGER": str(script)}
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> None:
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if not read_results(directory):
+        raise SystemExit(f"nothing was tested by: {shlex.join(command)}\n{done.stdout}")
