@@ -33,6 +33,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     step: str = ""  # the text of the failing step, or AT_THE_END
     position: int = -1  # of the failing step among all steps; the number of steps where it failed at the end
     seen: str = ""
+    invariant: bool = False  # an invariant was violated there: the step's own statement may be true
 
     @property
     def failed(self) -> bool:
@@ -41,7 +42,10 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Aim:
-    """One scenario that must fail on a mutant. `step` begins the failing step; `seen` is a part of what was seen."""
+    """One scenario that must fail on a mutant. `step` begins the failing step; `seen` is a part of what was seen.
+
+    An invariant that is violated at the step counts only where `seen` says so.
+    """
 
     id: str
     step: str = ""
@@ -52,7 +56,8 @@ class Aim:
             return Effect.MISSED
         if not self.step:
             return Effect.UNDECLARED
-        hit = outcome.step.startswith(self.step) and self.seen in outcome.seen
+        right_reason = self.seen in outcome.seen if self.seen else not outcome.invariant
+        hit = outcome.step.startswith(self.step) and right_reason
         return Effect.KILLED if hit else Effect.ELSEWHERE
 
 

@@ -92,7 +92,7 @@ def then_coverage(mutants: Sequence[Mutant], proof: Proof) -> Iterator[ThenCover
                 continue
             found = ThenCoverage(behaviour.id, position, step.text)
             for mutant, outcome in kills.get((behaviour.id, position), ()):
-                if "<" in step.text or outcome.step == step.text:
+                if "<" in step.text or outcome.step.startswith(step.text):  # with its doc string
                     (found.general if mutant.general else found.killed_by).append(mutant.name)
             yield found
 
@@ -104,6 +104,7 @@ def _failing_steps(mutants: Sequence[Mutant], proof: Proof) -> Mapping[tuple[str
         for id_, rows in proof.mutants.get(mutant.name, {}).items():
             aims = [aim for aim in mutant.aims if aim.id == id_]
             for position, outcome in {one.position: one for one in rows if one.failed}.items():
-                if mutant.general or any(aim.effect(outcome) is Effect.KILLED for aim in aims):
+                aimed_at = any(aim.effect(outcome) is Effect.KILLED for aim in aims)
+                if not outcome.invariant and (mutant.general or aimed_at):
                     found.setdefault((id_, position), []).append((mutant, outcome))
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -23,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TIME_SCALE = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a mutant often never does what is awaited
 _NOT_TESTED = ("not-supported", "not-staged")
 _SEEN_LENGTH = 160
+_INVARIANT = re.compile(r"^wanted +the invariants hold", re.MULTILINE)
 
 Outcomes = dict[str, list[Outcome]]  # by scenario; an outline has one per row
 
@@ -66,7 +68,8 @@ def _outcome(result: Result) -> Outcome:
         ((number, step) for number, step in enumerate(result.steps) if step.status != "passed"),
         (len(result.steps), None),
     )
-    return Outcome(str(result.verdict), failing.text if failing else AT_THE_END, number, _seen(result.message))
+    where, violated = failing.text if failing else AT_THE_END, bool(_INVARIANT.search(result.message))
+    return Outcome(str(result.verdict), where, number, _seen(result.message), violated)
 
 
 def _seen(message: str) -> str:

@@ -30,6 +30,11 @@ def test_a_failure_after_the_last_step_is_at_the_end() -> None:
     assert outcomes([result("passed", "passed")])["PRE-01"][0].step == AT_THE_END
 
 
+def test_a_violated_invariant_is_told_apart_from_the_statement_of_the_step() -> None:
+    violated = result("failed", message="wanted   the invariants hold at every moment\nseen     left is bound")
+    assert outcomes([violated])["PRE-01"] == [Outcome("failed", RUNS, 0, "left is bound", invariant=True)]
+
+
 def test_what_was_not_tested_has_no_outcome() -> None:
     assert outcomes([result(verdict=Verdict.NOT_SUPPORTED), result(verdict=Verdict.NOT_STAGED)]) == {}
 
@@ -41,6 +46,8 @@ def test_what_was_not_tested_has_no_outcome() -> None:
         ("PRE-01: at the end", Outcome("failed", AT_THE_END, 2), Effect.KILLED),
         ("PRE-01: exactly one of", Outcome("failed", RUNS, 0), Effect.ELSEWHERE),
         (Aim("PRE-01", RUNS, seen="left"), Outcome("failed", RUNS, 0, "right is bound"), Effect.ELSEWHERE),
+        (f"PRE-01: {RUNS}", Outcome("failed", RUNS, 0, "left is bound", invariant=True), Effect.ELSEWHERE),
+        (Aim("PRE-01", RUNS, seen="left"), Outcome("failed", RUNS, 0, "left is bound", invariant=True), Effect.KILLED),
         ("PRE-01", Outcome("failed", RUNS, 0), Effect.UNDECLARED),
         ("PRE-01: exactly one of", Outcome("error", COUNT, 1), Effect.MISSED),
         ("PRE-01", Outcome("passed"), Effect.MISSED),

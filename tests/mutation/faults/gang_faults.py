@@ -23,6 +23,13 @@ def _split(unit: Unit) -> Iterator[Unit]:
         yield replace(unit, name="/".join(pod.key), members=(pod,), groups=(), partial=(), blocked="")
 
 
+def _split_by_role(unit: Unit) -> Iterator[Unit]:
+    """The roles of a gang as units that are all or nothing by themselves."""
+    for role in dict.fromkeys(pod.role for pod in unit.members):
+        members = tuple(pod for pod in unit.members if pod.role == role)
+        yield replace(unit, name=f"{unit.name}-{role}", members=members, groups=(), partial=(), blocked="")
+
+
 @fault("GNG-01", "GNG-02", "GNG-03", "GNG-04", "GNG-05", "GNG-07", "GNG-09", "JPR-03", "JPR-15", "JPR-22", "QUE-17")
 def gangs_are_ignored(patch: Patch) -> None:
     """Members of a gang are scheduled as single pods."""
@@ -51,6 +58,17 @@ def gangs_bind_alternately(patch: Patch) -> None:
 def gangs_start_below_min_member(patch: Patch) -> None:
     """A gang starts with the members that exist, whatever its minMember."""
     patch.function(scheduling_units._blocked_reason, lambda *_: "")
+
+
+@fault('GNG-07: no pod of the gang "train" is bound')
+def roles_start_separately(patch: Patch) -> None:
+    """Each role of a gang starts as soon as that role fits, whatever the other roles need."""
+    whole = scheduling_units.pending_units
+
+    def by_role(cluster: ClusterState, policy: Policy) -> list[Unit]:
+        return [part for unit in whole(cluster, policy) for part in (_split_by_role(unit) if unit.groups else [unit])]
+
+    patch.function(whole, by_role)
 
 
 @fault("GNG-06")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from scheduler.core.node_table import Mask
 from scheduler.core.scheduling_types import Node, Pod, PodRequirements, Taint, Toleration
 from scheduler.runtime import convert
 from scheduler.runtime.api_types import ApiNode, ApiPod
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, fault
 
 _CORDON = "node.kubernetes.io/unschedulable"  # the node controller adds it to cordoned nodes
@@ -22,6 +24,36 @@ _tolerates = node_table._tolerates
 def taints_are_ignored(patch: Patch) -> None:
     """Taints are ignored."""
     patch.function(node_table.tolerated, lambda *_: True)
+
+
+@fault(
+    'TNT-01: "intolerant" is reported unschedulable',
+    Aim("TNT-02", '"tolerant" runs on "tainted"', seen="intolerant was bound to tainted against its taint gpu"),
+    'TNT-03: "other-value" stays pending',
+)
+def no_schedule_is_ignored(patch: Patch) -> None:
+    """Taints with the effect NoSchedule are ignored."""
+    _ignore_effect(patch, "NoSchedule")
+
+
+@fault('TNT-07: "intolerant" stays pending')
+def no_execute_is_ignored(patch: Patch) -> None:
+    """Taints with the effect NoExecute do not prevent scheduling."""
+    _ignore_effect(patch, "NoExecute")
+
+
+@fault(
+    'TNT-02: "tolerant" runs on "tainted"',
+    'TNT-03: "tolerant" runs on "tainted"',
+    'TNT-07: "tolerant" runs on "tainted"',
+)
+def equal_matches_nothing(patch: Patch) -> None:
+    """A toleration with operator Equal matches no taint; only Exists does."""
+
+    def exists_only(toleration: Toleration, taint: Taint) -> bool:
+        return toleration.operator == "Exists" and _tolerates(toleration, taint)
+
+    patch.function(_tolerates, exists_only)
 
 
 @fault("TNT-03")
@@ -103,3 +135,12 @@ def free_resources_are_summed(patch: Patch) -> None:
         return allowed & np.bool_(enough)
 
     patch.attribute(Capacity, "fitting", together)
+
+
+def _ignore_effect(patch: Patch, effect: str) -> None:
+    tolerated = node_table.tolerated
+
+    def or_ignored(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+        return taint.effect == effect or tolerated(taint, tolerations)
+
+    patch.function(tolerated, or_ignored)

@@ -80,6 +80,35 @@ def no_victim_is_reprieved(patch: Patch) -> None:
     patch.function(_preempt, without_reprieve)
 
 
+@fault(
+    'PRE-01: exactly one of "left", "right" was preempted for "urgent"',
+    'DOC-1: exactly one of "pytorch-priority-medium-master-0"',
+)
+def preempts_one_pod_too_many(patch: Patch) -> None:
+    """Every preemption evicts one lower-priority pod more than it needs, where there is one."""
+
+    def one_more(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) -> PreemptionPlan | None:
+        found = _preempt(members, candidates, snapshot)
+        if found is None:
+            return None
+        chosen = {pod.uid for pod in found.victims}
+        others = [pod for pod in _candidates_in_namespace(members, candidates) if pod.uid not in chosen]
+        return replace(found, victims=(*found.victims, *others[:1]))
+
+    patch.function(_preempt, one_more)
+
+
+@fault('JPR-01: the whole gang "train" runs')
+def preempts_on_one_node_only(patch: Patch) -> None:
+    """A gang that needs victims on several nodes preempts none."""
+
+    def on_one_node(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) -> PreemptionPlan | None:
+        found = _preempt(members, candidates, snapshot)
+        return found if found is None or len({pod.node for pod in found.victims}) == 1 else None
+
+    patch.function(_preempt, on_one_node)
+
+
 @fault("JPR-17", "TNT-12")
 def preempts_on_tainted_nodes(patch: Patch) -> None:
     """Pods are preempted on nodes that the preemptor cannot use."""
