@@ -3,8 +3,8 @@
 A scenario that fails is no proof by itself: it may have failed at a Given, or at a Then that is about something else. A
 kill is the failure of the step that states the broken behaviour. Written as text, "PRE-01: no other pod" means that
 PRE-01 fails at a step that begins so, "PRE-01: at the end" that it fails after its last step, and "PRE-01" alone that
-the step is not declared yet. Trap: what a Then found is asked again before the next When, so a change that comes late
-fails that When.
+the step is not declared yet. Trap: what a Then found is asked again before the next When and at the end, so a change
+that comes late fails there; it still counts for that Then.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     position: int = -1  # of the failing step among all steps; the number of steps where it failed at the end
     seen: str = ""
     invariant: bool = False  # an invariant was violated there: the step's own statement may be true
+    no_longer: list[str] = []  # the Thens of which one was true and is no longer; noticed at the step after them
 
     @property
     def failed(self) -> bool:
@@ -57,7 +58,7 @@ class Aim:
         if not self.step:
             return Effect.UNDECLARED
         right_reason = self.seen in outcome.seen if self.seen else not outcome.invariant
-        hit = outcome.step.startswith(self.step) and right_reason
+        hit = right_reason and any(text.startswith(self.step) for text in (outcome.step, *outcome.no_longer))
         return Effect.KILLED if hit else Effect.ELSEWHERE
 
 

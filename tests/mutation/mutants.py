@@ -160,9 +160,9 @@ MUTANTS = (
         'TNT-04: "one", "two" were not evicted',
         'TNT-08: "tolerant" was not evicted',
         'TNT-09: "tolerant" is evicted from "tainted" by the taint after 3 s',
-        "TNT-10",
-        "TNT-11",
-        "TNT-15",
+        'TNT-10: "tolerant" is evicted from "tainted" by the taint after 2 s',
+        'TNT-11: "evicted-early" is evicted from "taint-removed" by the taint after 1 s',
+        'TNT-15: "two-seconds" is evicted from "remote" by the taint after 2 s',
         inject="evicts-tolerating-pods",
     ),
     _taint_eviction_mutant(

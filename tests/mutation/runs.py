@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from muster import assets
-from muster.report.results import Result, read_results
+from muster.report.results import Result, StepResult, read_results
 from tests.mutation.aims import AT_THE_END, Outcome
 from tests.mutation.mutants import Mutant
 
@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TIME_SCALE = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a mutant often never does what is awaited
 _NOT_TESTED = ("not-supported", "not-staged")
 _SEEN_LENGTH = 160
+_NO_LONGER = "this was so, and is no longer"
 _INVARIANT = re.compile(r"^wanted +the invariants hold", re.MULTILINE)
 
 Outcomes = dict[str, list[Outcome]]  # by scenario; an outline has one per row
@@ -69,7 +70,21 @@ def _outcome(result: Result) -> Outcome:
         (len(result.steps), None),
     )
     where, violated = failing.text if failing else AT_THE_END, bool(_INVARIANT.search(result.message))
-    return Outcome(str(result.verdict), where, number, _seen(result.message), violated)
+    seen = _seen(result.message)
+    no_longer = _thens_before(result.steps[:number]) if seen.startswith(_NO_LONGER) else []
+    return Outcome(str(result.verdict), where, number, seen, violated, no_longer)
+
+
+def _thens_before(steps: Sequence[StepResult]) -> list[str]:
+    """The Thens since the last When."""
+    found: list[str] = []
+    for step in reversed(steps):
+        if step.keyword in ("Given", "When"):
+            break
+        found.append(step.text)
+        if step.keyword == "Then":
+            return found
+    return []  # an And of a When
 
 
 def _seen(message: str) -> str:
@@ -98,7 +113,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str], directory: Path
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env=environment,
+        env={name: value for name, value in environment.items() if not name.startswith("PYTEST_")},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

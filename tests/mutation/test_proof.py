@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from muster.report.results import Result, StepResult
@@ -17,7 +18,10 @@ RUNS, COUNT = '"urgent" runs', 'exactly one of "left", "right" was preempted for
 
 
 def result(*statuses: str, verdict: Verdict = Verdict.FAILED, message: str = "wanted   it\nseen     that") -> Result:
-    steps = [StepResult("Then", text, status, 0.1) for text, status in zip((RUNS, COUNT), statuses, strict=False)]
+    steps = [
+        StepResult(keyword, text, status, 0.1)
+        for keyword, text, status in zip(("Then", "And"), (RUNS, COUNT), statuses, strict=False)
+    ]
     return Result("PRE-01", "must", ["preemption"], "", verdict, message=message, steps=steps)
 
 
@@ -28,6 +32,13 @@ def test_the_failing_step_and_what_was_seen_are_kept() -> None:
 
 def test_a_failure_after_the_last_step_is_at_the_end() -> None:
     assert outcomes([result("passed", "passed")])["PRE-01"][0].step == AT_THE_END
+
+
+def test_a_finding_that_no_longer_holds_belongs_to_the_thens_before() -> None:
+    late = result("passed", "passed", message="wanted   it\nseen     this was so, and is no longer: left is gone")
+    steps = [*late.steps, StepResult("When", "something changes", "failed", 0.1)]
+    assert outcomes([msgspec.structs.replace(late, steps=steps)])["PRE-01"][0].no_longer == [COUNT, RUNS]
+    assert outcomes([late])["PRE-01"][0].no_longer == [COUNT, RUNS]
 
 
 def test_a_violated_invariant_is_told_apart_from_the_statement_of_the_step() -> None:
@@ -48,6 +59,7 @@ def test_what_was_not_tested_has_no_outcome() -> None:
         (Aim("PRE-01", RUNS, seen="left"), Outcome("failed", RUNS, 0, "right is bound"), Effect.ELSEWHERE),
         (f"PRE-01: {RUNS}", Outcome("failed", RUNS, 0, "left is bound", invariant=True), Effect.ELSEWHERE),
         (Aim("PRE-01", RUNS, seen="left"), Outcome("failed", RUNS, 0, "left is bound", invariant=True), Effect.KILLED),
+        (f"PRE-01: {RUNS}", Outcome("failed", "a When", 2, no_longer=[COUNT, RUNS]), Effect.KILLED),
         ("PRE-01", Outcome("failed", RUNS, 0), Effect.UNDECLARED),
         ("PRE-01: exactly one of", Outcome("error", COUNT, 1), Effect.MISSED),
         ("PRE-01", Outcome("passed"), Effect.MISSED),

@@ -19,44 +19,44 @@ from tests.mutation.faults.registry import Patch, operator_fault
 _CURRENT_PREFIX = f"{PREFIX}/"
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"')
 def replica_names_are_abbreviated(patch: Patch) -> None:
     """Replicas are named by the first letter of their role."""
     original = replica_names.replica_name
     patch.function(original, lambda job, _spec, role, index: f"{job.metadata.name}-{role[0].lower()}-{index}")
 
 
-@operator_fault("JOB-01")
+@operator_fault("JOB-01: the pods have these labels:")
 def operator_label_is_missing(patch: Patch) -> None:
     """Replicas do not have the label operator-name."""
     _without_labels(patch, lambda label: label == f"{PREFIX}/operator-name")
 
 
-@operator_fault("JOB-11")
+@operator_fault("JOB-11: the pods have these labels:")
 def legacy_labels_are_missing(patch: Patch) -> None:
     """Replicas have no labels of earlier operators."""
     _without_labels(patch, lambda label: not label.startswith(_CURRENT_PREFIX))
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: the pods of job "train" have these environment variables:')
 def worker_ranks_start_at_zero(patch: Patch) -> None:
     """The first worker has the master's rank."""
     _with_variable(patch, "RANK", lambda _replicas, index: str(index))
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: the pods of job "train" have these environment variables:')
 def world_size_counts_one_role(patch: Patch) -> None:
     """WORLD_SIZE is the number of replicas of the role, not of the job."""
     _with_variable(patch, "WORLD_SIZE", lambda replicas, _index: str(replicas.count))
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: the pods of job "train" have these environment variables:')
 def master_address_is_localhost(patch: Patch) -> None:
     """MASTER_ADDR of every replica is localhost."""
     _with_variable(patch, "MASTER_ADDR", lambda _replicas, _index: "localhost")
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"')
 def no_services(patch: Patch) -> None:
     """Replicas have no headless services."""
     original = reconcile.create_missing

@@ -20,7 +20,12 @@ _CORDON = "node.kubernetes.io/unschedulable"  # the node controller adds it to c
 _tolerates = node_table._tolerates
 
 
-@fault("DOC-4", "TNT-01", "TNT-02", "TNT-07")
+@fault(
+    'DOC-4: "plain-master-0" is reported unschedulable, and the condition contains',
+    'TNT-01: "intolerant" is reported unschedulable, and the condition contains',
+    Aim("TNT-02", '"tolerant" runs on "tainted"', seen="intolerant was bound to tainted against its taint gpu"),
+    'TNT-07: "intolerant" stays pending',
+)
 def taints_are_ignored(patch: Patch) -> None:
     """Taints are ignored."""
     patch.function(node_table.tolerated, lambda *_: True)
@@ -56,7 +61,7 @@ def equal_matches_nothing(patch: Patch) -> None:
     patch.function(_tolerates, exists_only)
 
 
-@fault("TNT-03")
+@fault('TNT-03: "other-value" stays pending')
 def toleration_values_are_ignored(patch: Patch) -> None:
     """A toleration matches every value of its key."""
 
@@ -66,7 +71,9 @@ def toleration_values_are_ignored(patch: Patch) -> None:
     patch.function(_tolerates, any_value)
 
 
-@fault("TNT-05")
+@fault(
+    Aim("TNT-05", '"without-effect" runs on "tainted"', seen="one-effect was bound to tainted against its taint gpu")
+)
 def toleration_effects_are_ignored(patch: Patch) -> None:
     """A toleration matches every effect."""
 
@@ -76,7 +83,7 @@ def toleration_effects_are_ignored(patch: Patch) -> None:
     patch.function(_tolerates, any_effect)
 
 
-@fault("DOC-4", "TNT-04")
+@fault('DOC-4: job "pytorch-toleration-all" is Running', 'TNT-04: "one", "two" run on two different nodes')
 def exists_without_key_is_ignored(patch: Patch) -> None:
     """A toleration without a key matches no taint."""
 
@@ -86,7 +93,7 @@ def exists_without_key_is_ignored(patch: Patch) -> None:
     patch.function(_tolerates, with_a_key)
 
 
-@fault("TNT-06")
+@fault('TNT-06: "first" runs on "preferred"')
 def prefer_no_schedule_is_ignored(patch: Patch) -> None:
     """PreferNoSchedule taints are ignored."""
     read = convert.convert_node
@@ -98,7 +105,7 @@ def prefer_no_schedule_is_ignored(patch: Patch) -> None:
     patch.function(read, without_preferences)
 
 
-@fault("TNT-14")
+@fault('TNT-14: "new" stays pending')
 def cordons_are_ignored(patch: Patch) -> None:
     """Cordoned nodes accept pods."""
     read = convert.convert_node
@@ -110,7 +117,7 @@ def cordons_are_ignored(patch: Patch) -> None:
     patch.function(read, uncordoned)
 
 
-@fault("PRE-26")
+@fault("PRE-26: no pod was preempted")
 def scheduling_gates_are_ignored(patch: Patch) -> None:
     """Pods with scheduling gates are scheduled."""
     read = convert.convert_pod
@@ -121,7 +128,7 @@ def scheduling_gates_are_ignored(patch: Patch) -> None:
     patch.function(read, ungated)
 
 
-@fault("PRE-25", "PRE-29")
+@fault('PRE-25: "large" is reported unschedulable, and the condition contains', 'PRE-29: "patient" stays pending')
 def free_resources_are_summed(patch: Patch) -> None:
     """A pod fits when the free resources of all nodes together are enough."""
     fitting = Capacity.fitting

@@ -12,6 +12,7 @@ from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates, Cost
 from scheduler.runtime import convert
 from scheduler.runtime.api_types import ApiPod
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, fault
 
 _HIGHEST_USER_PRIORITY = 1_000_000_000
@@ -20,7 +21,16 @@ _may_go = Candidates._is_preemptible
 _PriorityKey = tuple[int, float, tuple[str, str]]
 
 
-@fault("JPR-05", "PRE-03", "PRE-12", "QUE-14")
+@fault(
+    'JPR-05: no pod of the gang "train" is bound',
+    'PRE-03: "equal" stays pending',
+    Aim(
+        "PRE-12",
+        '"ordinary", "policy-never" stay pending',
+        seen="holder (priority 50) was preempted for ordinary (priority 50",
+    ),
+    "QUE-14",
+)
 def preempts_equal_priority(patch: Patch) -> None:
     """Pods of equal priority are preempted, too."""
 
@@ -30,7 +40,7 @@ def preempts_equal_priority(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", or_equal)
 
 
-@fault("JPR-06")
+@fault('JPR-06: no pod of the gang "train" is bound')
 def non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Non-preemptible pods are preempted like others."""
 
@@ -40,7 +50,7 @@ def non_preemptible_pods_are_preempted(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", unprotected)
 
 
-@fault("JPR-06", "JPR-07")
+@fault('JPR-06: no pod of the gang "train" is bound', "JPR-07")
 def only_non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Only non-preemptible pods are preempted."""
 
