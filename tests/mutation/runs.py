@@ -33,11 +33,12 @@ Outcomes = dict[str, list[Outcome]]  # by scenario; an outline has one per row
 def run_on_own_plane(mutant: Mutant, directory: Path, scale: Mapping[str, str] = TIME_SCALE) -> Outcomes:
     """One mutant with `muster run`, on its scenarios; on all if it names none."""
     only = ["--only", *mutant.ids] if mutant.ids else []
-    command = [sys.executable, "-m", "muster", "run", "--scheduler", mutant.scheduler, "--results", str(directory)]
+    results = directory / "results"
+    command = [sys.executable, "-m", "muster", "run", "--scheduler", mutant.scheduler, "--results", str(results)]
     directory.mkdir(parents=True)
     variables = {**mutant.environment, **_without_controllers(mutant, directory)}
-    _run([*command, *only], {**scale, **os.environ, **variables}, directory)
-    return outcomes(read_results(directory))
+    _run([*command, *only], {**scale, **os.environ, **variables}, results)
+    return outcomes(read_results(results))
 
 
 def run_on_shared_plane(mutants: Sequence[Mutant], directory: Path) -> dict[str, Outcomes]:

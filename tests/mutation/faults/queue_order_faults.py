@@ -21,7 +21,7 @@ from tests.mutation.faults.registry import Patch, fault
     'PRE-24: "low" stays pending',
     'PRE-27: "replacement" stays pending',
     'QUE-02: the gang "low" is queued',
-    "QUE-10",
+    'QUE-10: the gang "low" is queued',
 )
 def lowest_priority_first(patch: Patch) -> None:
     """Lower priorities are scheduled first."""
@@ -31,7 +31,7 @@ def lowest_priority_first(patch: Patch) -> None:
 @fault(
     Aim("DOC-3", 'the whole gang "C" runs', seen="(priority 0) was preempted for job-"),
     'QUE-02: the gang "low" is queued',
-    "QUE-10",
+    'QUE-10: the gang "low" is queued',
 )
 def priority_is_ignored(patch: Patch) -> None:
     """The queue order is the creation time, whatever the priority."""
