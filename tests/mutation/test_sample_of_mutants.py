@@ -29,10 +29,12 @@ def _with_one_aim(mutant: Mutant, known: Proof) -> Mutant:
 
 SAMPLE = [_with_one_aim(one, Proof.read()) for one in sample(commit())]
 _OWN_PLANE = [one for one in SAMPLE if one.needs_own_plane]
+_SHARED_PLANE = [one for one in SAMPLE if not one.needs_own_plane]
 
 
-def test_a_tenth_of_the_mutants_is_killed_on_one_control_plane(tmp_path: Path) -> None:
-    mutants = [one for one in SAMPLE if not one.needs_own_plane]
+@pytest.mark.parametrize("half", [0, 1])  # one for each of two workers
+def test_a_tenth_of_the_mutants_is_killed(half: int, tmp_path: Path) -> None:
+    mutants = _SHARED_PLANE[half::2]
     control = baseline("reference", mutants)
     found = run_on_shared_plane([control, *mutants], tmp_path / "run")
     assert not_passed(found.pop(control.name)) == [], "without a fault it is red, too: this proves nothing"
