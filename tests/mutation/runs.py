@@ -36,7 +36,7 @@ def run_on_own_plane(mutant: Mutant, directory: Path, scale: Mapping[str, str] =
     results = directory / "results"
     command = [sys.executable, "-m", "muster", "run", "--scheduler", mutant.scheduler, "--results", str(results)]
     directory.mkdir(parents=True)
-    variables = {**mutant.environment, **_without_controllers(mutant, directory)}
+    variables = {**mutant.environment, **_controller_manager(mutant, directory)}
     _run([*command, *only], {**scale, **os.environ, **variables}, results)
     return outcomes(read_results(results))
 
@@ -95,17 +95,20 @@ def _seen(message: str) -> str:
     return seen if len(seen) <= _SEEN_LENGTH else f"{seen[: _SEEN_LENGTH - 1]}…"
 
 
-def _without_controllers(mutant: Mutant, directory: Path) -> dict[str, str]:
-    """kube-controller-manager as a script that switches controllers off: of several mentions the first counts."""
-    if not mutant.without_controllers:
+def _controller_manager(mutant: Mutant, directory: Path) -> dict[str, str]:
+    """kube-controller-manager as a script that changes its flags.
+
+    Of several mentions of a controller the first counts, of several values of another flag the last.
+    """
+    if not mutant.without_controllers and not mutant.controller_flags:
         return {}
     found = assets.find("kube-controller-manager")
     if found is None:
         raise SystemExit("kube-controller-manager is not installed: run `muster assets` first")
-    off = ",".join(f"-{name}" for name in mutant.without_controllers)
+    first = [f"--controllers=-{name}" for name in mutant.without_controllers]
+    real, before, after = (shlex.join(part) for part in ([str(found.path)], first, mutant.controller_flags))
     script = directory / "kube-controller-manager"
-    real = shlex.quote(str(found.path))
-    script.write_text(f'#!/bin/sh\n[ "$1" = --version ] || set -- --controllers={off} "$@"\nexec {real} "$@"\n')
+    script.write_text(f'#!/bin/sh\n[ "$1" = --version ] || set -- {before} "$@" {after}\nexec {real} "$@"\n')
     script.chmod(0o755)
     return {"MUSTER_ASSET_KUBE_CONTROLLER_MANAGER": str(script)}
 
