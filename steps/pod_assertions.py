@@ -18,6 +18,7 @@ from muster.assertions.pods import (
     unschedulable,
 )
 from muster.assertions.preemption import (
+    all_preempted,
     every_victim_necessary,
     exactly_preempted,
     no_other_pod_evicted_or_failed,
@@ -68,6 +69,12 @@ def number_was_preempted(recording: Recording, number: int, pods: Names, by: Nam
 @then(step_pattern("{pods:Names} were preempted for {by:Names}"))
 def pods_were_preempted(recording: Recording, pods: Names, by: Names) -> None:
     recording.must(exactly_preempted(pods, len(pods), by[0]), lasting=True)
+
+
+@then(step_pattern("{pods:Names} was preempted"))
+def pods_were_preempted_for_any_pod(recording: Recording, pods: Names) -> None:
+    """For which pod is up to the scheduler: it may see one of two competing pods a moment before the other."""
+    recording.must(all_preempted(pods), lasting=True)
 
 
 @then(step_pattern('"{preemptor}" runs on the node of one of the victims {pods:Names}'))

@@ -13,7 +13,7 @@ Feature: Competition for a nominated node
       | pod      | GPUs | priority |
       | urgent   | 1    | 100      |
       | critical | 1    | 200      |
-    Then "victim" was preempted for "critical"
+    Then "victim" was preempted
     When the grace periods of the victims end
     Then "critical" runs
     And "urgent" stays pending

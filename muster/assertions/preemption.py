@@ -122,6 +122,17 @@ def exactly_preempted(candidates: tuple[str, ...], count: int, by: str) -> Quest
     return Question(wanted, ask, (*candidates, by), victims_named(candidates))
 
 
+def all_preempted(names: tuple[str, ...]) -> Question:
+    """All of them were preempted, for whichever pod."""
+
+    def ask(history: History) -> Answer:
+        preempted = [pod.name for pod in victims(history) if pod.name in names]
+        outcome = Outcome.TRUE if set(preempted) == set(names) else Outcome.PENDING
+        return Answer(outcome, f"preempted: {', '.join(preempted) or 'none'}")
+
+    return Question(f"{', '.join(names)} preempted", ask, names, victims_named(names))
+
+
 def no_pod_preempted() -> Question:
     """No pod was deleted or marked for eviction."""
 

@@ -6,7 +6,7 @@ marked may be the preemptor: the rules still hold for such a scheduler, only les
 
 from __future__ import annotations
 
-from muster.assertions.gangs import min_member_of
+from muster.assertions.gangs import min_member_of, podgroup_versions
 from muster.assertions.preemption import preemptors_in_events, victims
 from muster.recording.history import History
 from muster.recording.pod_history import PodHistory
@@ -21,10 +21,12 @@ def no_victim_has_equal_or_higher_priority(history: History) -> list[str]:
         violations += [
             f"{victim.name} (priority {victim.priority}) was preempted for {pod.name} (priority {pod.priority})"
             for pod in named
-            if victim.priority >= pod.priority
+            if victim.priority >= pod.priority and not _has_priority_of_its_group(history, pod)
         ]
         pending = _pending_when_marked(history, victim)
         if named or history.conventions.reclaims or not pending:
+            continue
+        if any(_has_priority_of_its_group(history, pod) for pod in pending):
             continue
         if all(victim.priority >= pod.priority for pod in pending):
             others = ", ".join(f"{pod.name} ({pod.priority})" for pod in pending)
@@ -109,6 +111,12 @@ def _pending_when_marked(history: History, victim: PodHistory) -> list[PodHistor
         and (pod.bound is None or pod.bound > since)
         and (pod.deleting is None or pod.deleting > since)
     ]
+
+
+def _has_priority_of_its_group(history: History, pod: PodHistory) -> bool:
+    """Its PodGroup names a PriorityClass and the pod has none: what counts is a number that is not in the pod."""
+    newest = podgroup_versions(history, history.group_of(pod))[-1:]
+    return pod.priority == 0 and any(group.spec.get("priorityClassName") for group in newest)
 
 
 def _is_served(history: History, pod: PodHistory, moment: Moment) -> bool:

@@ -1,11 +1,8 @@
 """Fault injector: a process beside the scheduler that does what a broken scheduler would do, so that scenarios fail.
 
 `MUSTER_FAULT_INJECTOR="python tests/mutation/fault_injector.py binds-every-pod" muster run` starts it beside the
-scheduler. binds-every-pod                 binds every new pod at once to the newest node, whatever its free resources
-and taints evicts-all-lower-priority-pods  when one pod is preempted, evicts every other lower-priority pod as well
-evicts-for-every-pending-pod    evicts a running pod for every pending pod, whether that helps or not
-evicts-without-condition        deletes a running pod for a pending one, without condition or event
-evicts-tolerating-pods          evicts every pod from a node with a NoExecute taint at once, whatever it tolerates
+scheduler. MODES has the names; what each of them does wrong is the description of the mutant of that name. A mode is
+an iterator: it acts at every change, and yields the seconds after which it wants to act again without one.
 """
 
 from __future__ import annotations
@@ -24,6 +21,7 @@ from muster.recording.conventions import BY_SCHEDULER
 from muster.recording.history import History
 from muster.recording.pod_history import PodHistory
 from muster.recording.recorder import Recorder
+from tests.mutation.taint_eviction import TAINT_FAULTS, evict_by_taint
 
 
 def bind(api: Api, pod: PodHistory, node: str) -> None:
@@ -51,7 +49,7 @@ def evict(api: Api, pod: PodHistory, *, without_condition: bool = False, reason:
     api.delete(POD, pod.name, pod.namespace)
 
 
-def bind_every_pod(api: Api, history: History) -> Iterator[None]:
+def bind_every_pod(api: Api, history: History) -> Iterator[float | None]:
     done: set[str] = set()
     while True:
         for pod in history.pods:
@@ -59,10 +57,10 @@ def bind_every_pod(api: Api, history: History) -> Iterator[None]:
             if pod.uid not in done and pod.bound is None and nodes:
                 done.add(pod.uid)
                 bind(api, pod, nodes[-1])
-        yield
+        yield None
 
 
-def evict_all_lower_priority_pods(api: Api, history: History) -> Iterator[None]:
+def evict_all_lower_priority_pods(api: Api, history: History) -> Iterator[float | None]:
     done: set[str] = set()
     while True:
         gone = victims(history)
@@ -72,10 +70,12 @@ def evict_all_lower_priority_pods(api: Api, history: History) -> Iterator[None]:
                 if pending:
                     done.add(pod.uid)
                     evict(api, pod)
-        yield
+        yield None
 
 
-def evict_for_every_pending_pod(api: Api, history: History, *, without_condition: bool = False) -> Iterator[None]:
+def evict_for_every_pending_pod(
+    api: Api, history: History, *, without_condition: bool = False
+) -> Iterator[float | None]:
     done: set[str] = set()
     while True:
         for pod in history.pods:
@@ -92,14 +92,14 @@ def evict_for_every_pending_pod(api: Api, history: History, *, without_condition
             ):
                 done.add(pod.uid)
                 evict(api, running[0])
-        yield
+        yield None
 
 
-def evict_without_condition(api: Api, history: History) -> Iterator[None]:
+def evict_without_condition(api: Api, history: History) -> Iterator[float | None]:
     yield from evict_for_every_pending_pod(api, history, without_condition=True)
 
 
-def evict_tolerating_pods(api: Api, history: History) -> Iterator[None]:
+def evict_tolerating_pods(api: Api, history: History) -> Iterator[float | None]:
     done: set[str] = set()
     while True:
         for pod in history.pods:
@@ -108,7 +108,7 @@ def evict_tolerating_pods(api: Api, history: History) -> Iterator[None]:
             if evicted and pod.uid not in done:
                 done.add(pod.uid)
                 evict(api, pod, reason=BY_TAINT)
-        yield
+        yield None
 
 
 MODES = {
@@ -117,6 +117,7 @@ MODES = {
     "evicts-for-every-pending-pod": evict_for_every_pending_pod,
     "evicts-without-condition": evict_without_condition,
     "evicts-tolerating-pods": evict_tolerating_pods,
+    **{name: evict_by_taint(fault, evict) for name, fault in TAINT_FAULTS.items()},
 }
 
 
@@ -128,8 +129,7 @@ def main() -> None:
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "fault-injector-ready"}})
     with history.changed:
         while True:
-            next(fault)
-            history.changed.wait()
+            history.changed.wait(next(fault))
 
 
 if __name__ == "__main__":

@@ -1,106 +1,147 @@
-"""Mutation test: every scenario must fail on a scheduler or operator with a matching fault. Writes docs/proof.md.
+"""Mutation test: every scenario must fail on a component with a matching fault, at the step that is about it.
 
-    python -m tests.mutation.mutation_test                       all mutants, each on its target scenarios
-    python -m tests.mutation.mutation_test reference             those of the reference (or operator, or kube-scheduler)
-    python -m tests.mutation.mutation_test gangs-are-ignored …   these; the rows of the others stay
-    python -m tests.mutation.mutation_test --all …               on all scenarios, not only on the targets
+    python -m tests.mutation.mutation_test                       the baseline, all mutants, all variants
+    python -m tests.mutation.mutation_test reference             those of the reference (or operator, kube-scheduler, …)
+    python -m tests.mutation.mutation_test gangs-are-ignored …   these; the results of the others stay
+    python -m tests.mutation.mutation_test --page                no run: write docs/proof.md from the results
 
-Exits with 1 if a scenario passes on all mutants that target it. A scenario that cannot fail is a defect.
+The control: the components without a fault run the same scenarios at the same time scale. Where one of them does not
+pass, the run is invalid and exits with 2. Exits with 1 if a scenario is killed by no mutant, if a mutant kills nothing
+that it is aimed at, or if a variant, a scheduler that is correct but different, is red on a MUST.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tests.mutation import proof_page
-from tests.mutation.mutants import MUTANTS, Mutant
+from tests.mutation.aims import Aim, Effect
+from tests.mutation.general_mutants import GENERAL_MUTANTS
+from tests.mutation.mutants import KUBE_SCHEDULER, MUTANTS, REFERENCE, Mutant
+from tests.mutation.proof import Proof, not_passed, survivors
+from tests.mutation.runs import TIME_SCALE, Outcomes, run_on_own_plane, run_on_shared_plane
+from tests.mutation.variants import VARIANTS, Variant
 
-PROOF = Path(__file__).resolve().parents[2] / "docs" / "proof.md"
-CONCURRENT_MUTANTS = 2  # each with its own cluster
-SHORT_TIMEOUTS = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a mutant often never does what is awaited
-NOT_TESTED = ("not-supported", "not-staged")
-_WEIGHT = ("skipped", "passed", "error", proof_page.FAILED)
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "proof.md"
+ALL_MUTANTS = (*MUTANTS, *GENERAL_MUTANTS)
+_LANES = 2  # runs at the same time, each with its own cluster
+_MUTANTS_PER_PLANE = 16
 
-
-def run_mutant(mutant: Mutant, results: Path, *, all_scenarios: bool = False) -> dict[str, str]:
-    """The verdict of each scenario on this mutant."""
-    targets = [] if all_scenarios else ["--only", *mutant.aims]
-    command = [
-        sys.executable,
-        "-m",
-        "muster",
-        "run",
-        "--scheduler",
-        mutant.scheduler,
-        "--results",
-        str(results),
-        *targets,
-    ]
-    outcome = subprocess.run(
-        command,
-        env={**SHORT_TIMEOUTS, **os.environ, **mutant.environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    file = results / "results.jsonl"
-    if not file.exists():
-        raise SystemExit(f"{mutant.name} was not tested:\n{outcome.stdout}")
-    return verdicts_by_id(map(json.loads, file.read_text().splitlines()))
-
-
-def verdicts_by_id(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """One failed row of an outline is enough; without one, a row that broke is not hidden by a row that passed."""
-    verdicts: dict[str, str] = {}
-    for one in results:
-        if one["verdict"] not in NOT_TESTED:
-            known = verdicts.get(one["id"], one["verdict"])
-            verdicts[one["id"]] = max(known, one["verdict"], key=_WEIGHT.index)
-    return verdicts
-
-
-def select(names: Sequence[str]) -> list[Mutant]:
-    """Mutants by name or by kind; all if no name is given."""
-    if unknown := sorted(set(names) - {name for mutant in MUTANTS for name in (mutant.name, mutant.kind)}):
-        raise SystemExit(f"unknown mutant: {', '.join(unknown)}; docs/proof.md lists all names")
-    return [mutant for mutant in MUTANTS if not names or mutant.name in names or mutant.kind in names]
+Save = Callable[[dict[str, Outcomes]], None]
 
 
 def main() -> int:
+    options = _options()
+    mutants, variants = select(options.names)
+    proof = Proof.read() if options.names or options.page else Proof()
+    if not options.page:
+        _run_all(mutants, variants, proof)
+    PAGE.write_text(proof_page.write(ALL_MUTANTS, VARIANTS, proof))
+    return _conclude(mutants, variants, proof)
+
+
+def select(names: Sequence[str]) -> tuple[list[Mutant], list[Variant]]:
+    """Mutants and variants by name or by kind; all if no name is given."""
+    known = {name for one in ALL_MUTANTS for name in (one.name, one.kind)}
+    known |= {name for one in VARIANTS for name in (one.name, one.kind)}
+    if unknown := sorted(set(names) - known):
+        raise SystemExit(f"unknown mutant: {', '.join(unknown)}; docs/proof.md lists all names")
+    mutants = [one for one in ALL_MUTANTS if not names or one.name in names or one.kind in names]
+    return mutants, [one for one in VARIANTS if not names or one.name in names or one.kind in names]
+
+
+def _run_all(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proof) -> None:
+    proof.scale = {**TIME_SCALE, **os.environ}["MUSTER_TIMEOUT_SCALE"]
+    baselines = [baseline(scheduler, mutants) for scheduler in (REFERENCE, KUBE_SCHEDULER)]
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(_LANES) as pool:
+        jobs = [partial(_run_baseline, one, Path(directory, "baseline", one.kind)) for one in baselines if one.aims]
+        shared = [one for one in mutants if not one.needs_own_plane]
+        for first in range(0, len(shared), _MUTANTS_PER_PLANE):
+            part = shared[first : first + _MUTANTS_PER_PLANE]
+            jobs.append(partial(run_on_shared_plane, part, Path(directory, f"shared-{first}")))
+        jobs += [partial(_run_mutant, one, Path(directory, one.name)) for one in mutants if one.needs_own_plane]
+        for done in pool.map(lambda job: job(), jobs):
+            _keep(done, proof)
+        for variant, found in zip(
+            variants, pool.map(lambda one: one.run(Path(directory, one.name)), variants), strict=True
+        ):
+            proof.variants[variant.name] = found
+            proof.save()
+    proof.load = f"{os.getloadavg()[2]:.1f} on {os.cpu_count()} cores"
+    proof.save()
+
+
+def baseline(scheduler: str, mutants: Iterable[Mutant]) -> Mutant:
+    """The component without a fault, on all scenarios of the mutants that are compared with it."""
+    compared = [one for one in mutants if one.scheduler.partition(":")[0] == scheduler]
+    ids = dict.fromkeys(id_ for one in compared for id_ in one.ids)
+    return Mutant(f"baseline of {scheduler}", "No fault.", tuple(map(Aim, ids)), scheduler)
+
+
+def _run_baseline(one: Mutant, directory: Path) -> dict[str, Outcomes]:
+    return {one.name: run_on_own_plane(one, directory)}
+
+
+def _run_mutant(one: Mutant, directory: Path) -> dict[str, Outcomes]:
+    return {one.name: run_on_own_plane(one, directory)}
+
+
+def _keep(done: dict[str, Outcomes], proof: Proof) -> None:
+    """After each run: an interruption loses nothing."""
+    by_name = {one.name: one for one in ALL_MUTANTS}
+    for name, outcomes in done.items():
+        if name in by_name:
+            proof.mutants[name] = outcomes
+            effects = proof.effects(by_name[name])
+            missed = [f"{aim.id} {effect}" for aim, effect in effects.items() if effect is not Effect.KILLED]
+            killed = sum(effect is Effect.KILLED for effect in effects.values())
+            print(f"{name}: {killed} killed{'; ' if missed else ''}{', '.join(missed)}", flush=True)
+        else:
+            scheduler = name.removeprefix("baseline of ")
+            proof.baseline[scheduler] = {**proof.baseline.get(scheduler, {}), **outcomes}
+            print(f"{name}: {len(outcomes)} scenarios, not passed: {'; '.join(not_passed(outcomes)) or 'none'}")
+    proof.save()
+
+
+def _conclude(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proof) -> int:
+    invalid = [
+        f"{scheduler}: {line}" for scheduler, found in sorted(proof.baseline.items()) for line in not_passed(found)
+    ]
+    if invalid:
+        print("This run is invalid. Without any fault, at the same time scale, these scenarios do not pass:")
+        print("\n".join(invalid))
+        print("A red on a mutant proves nothing there: use a larger MUSTER_TIMEOUT_SCALE, or an idle machine.")
+        return 2
+    alive = survivors(ALL_MUTANTS, proof)
+    idle = [one.name for one in mutants if not one.general and not _kills(one, proof)]
+    red = [f"{one.name}: {line}" for one in variants for line in not_passed(proof.variants.get(one.name, {}))]
+    print(f"scenarios that survive: {' '.join(alive) or 'none'}")
+    print(f"mutants that kill nothing: {' '.join(idle) or 'none'}")
+    print("\n".join(["red on a correct variant:", *red]) if red else "red on a correct variant: none")
+    return 1 if alive or idle or red else 0
+
+
+def _kills(mutant: Mutant, proof: Proof) -> bool:
+    return any(effect in (Effect.KILLED, Effect.UNDECLARED) for effect in proof.effects(mutant).values())
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m tests.mutation.mutation_test",
-        description="Run scenarios on mutants; each must fail on one of them.",
+        description="Run scenarios on mutants; each must fail on one of them, at the step that is about the fault.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a mutant, reference, operator or kube-scheduler")
-    parser.add_argument("--all", action="store_true", help="run all scenarios, not only the targets of each mutant")
-    options = parser.parse_args()
-    mutants = select(options.names)
-    verdicts = proof_page.read(PROOF.read_text()) if options.names else {}
-    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(CONCURRENT_MUTANTS) as pool:
-        results = pool.map(
-            lambda mutant: run_mutant(mutant, Path(directory, mutant.name), all_scenarios=options.all), mutants
-        )
-        for mutant, column in zip(mutants, results, strict=True):
-            verdicts[mutant.name] = column
-            PROOF.write_text(proof_page.write(MUTANTS, verdicts))  # after each mutant: an interruption loses nothing
-            missed = [
-                f"{one} {column.get(one, 'not run')}" for one in mutant.aims if column.get(one) != proof_page.FAILED
-            ]
-            failed = sum(verdict == proof_page.FAILED for verdict in column.values())
-            print(f"{mutant.name}: {failed} failed{'; not failed: ' if missed else ''}{', '.join(missed)}", flush=True)
-    alive = proof_page.survivors(MUTANTS, verdicts)
-    print(f"survivors: {' '.join(alive) or 'none'}; written to {PROOF.relative_to(PROOF.parents[1])}")
-    return 1 if alive else 0
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a mutant or variant, or a component such as reference"
+    )
+    parser.add_argument("--page", action="store_true", help="run nothing: write docs/proof.md from proof.json")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

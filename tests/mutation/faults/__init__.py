@@ -20,11 +20,15 @@ from tests.mutation.faults import (
     queue_order_faults,
     victim_faults,
 )
+from tests.mutation.faults.general_faults import GENERAL_FAULTS
 from tests.mutation.faults.registry import FAULTS, OPERATOR, Fault, Patch
+from tests.mutation.faults.variations import VARIATIONS
 
 __all__ = [
     "FAULTS",
+    "GENERAL_FAULTS",
     "OPERATOR",
+    "VARIATIONS",
     "Fault",
     "Patch",
     "gang_faults",

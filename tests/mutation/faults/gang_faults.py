@@ -14,6 +14,7 @@ from scheduler.core.scheduling_units import Unit
 from scheduler.runtime import podgroups_and_queues
 from scheduler.runtime.api_types import CustomResource, PriorityClass
 from scheduler.runtime.assumed_pods import AssumedPods
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, fault
 
 
@@ -23,7 +24,29 @@ def _split(unit: Unit) -> Iterator[Unit]:
         yield replace(unit, name="/".join(pod.key), members=(pod,), groups=(), partial=(), blocked="")
 
 
-@fault("GNG-01", "GNG-02", "GNG-03", "GNG-04", "GNG-05", "GNG-07", "GNG-09", "JPR-03", "JPR-15", "JPR-22", "QUE-17")
+def _split_by_role(unit: Unit) -> Iterator[Unit]:
+    """The roles of a gang as units that are all or nothing by themselves."""
+    for role in dict.fromkeys(pod.role for pod in unit.members):
+        members = tuple(pod for pod in unit.members if pod.role == role)
+        yield replace(unit, name=f"{unit.name}-{role}", members=members, groups=(), partial=(), blocked="")
+
+
+@fault(
+    'GNG-01: no pod of the gang "train" is bound',
+    'GNG-03: exactly one of the gangs "left", "right" runs, and no pod of the others',
+    'GNG-04: no pod of the gang "train" is bound',
+    Aim(
+        "GNG-05",
+        'at least 3 pods of the gang "train" are bound, or none',
+        seen="started with minMember 3, and then lost",
+    ),
+    'GNG-07: no pod of the gang "train" is bound',
+    'GNG-09: no pod of the gang "train" is bound',
+    'JPR-03: no pod of the gang "train" is bound',
+    'JPR-15: no pod of the gang "actors" is bound',
+    'JPR-22: no pod of the gang "huge" is bound',
+    'QUE-17: exactly one of the gangs "one", "other" ran with all pods, and no pod',
+)
 def gangs_are_ignored(patch: Patch) -> None:
     """Members of a gang are scheduled as single pods."""
     whole = scheduling_units.pending_units
@@ -34,7 +57,11 @@ def gangs_are_ignored(patch: Patch) -> None:
     patch.function(whole, split)
 
 
-@fault("GNG-03", "QUE-01", "QUE-17")
+@fault(
+    'GNG-03: exactly one of the gangs "left", "right" runs, and no pod of the others',
+    'QUE-01: exactly one of the gangs "first", "second", "third" ran with all pods',
+    'QUE-17: exactly one of the gangs "one", "other" ran with all pods, and no pod',
+)
 def gangs_bind_alternately(patch: Patch) -> None:
     """Gangs bind one member in turn, so that two of them are partially started."""
     whole = scheduling_units.pending_units
@@ -47,13 +74,28 @@ def gangs_bind_alternately(patch: Patch) -> None:
     patch.function(whole, in_turn)
 
 
-@fault("GNG-01", "GNG-11", "JPR-16")
+@fault(
+    'GNG-01: no pod of the gang "train" is bound',
+    'GNG-11: no pod of the gang "train" is bound',
+    'JPR-16: no pod of the gang "train" is bound',
+)
 def gangs_start_below_min_member(patch: Patch) -> None:
     """A gang starts with the members that exist, whatever its minMember."""
     patch.function(scheduling_units._blocked_reason, lambda *_: "")
 
 
-@fault("GNG-06")
+@fault('GNG-07: no pod of the gang "train" is bound')
+def roles_start_separately(patch: Patch) -> None:
+    """Each role of a gang starts as soon as that role fits, whatever the other roles need."""
+    whole = scheduling_units.pending_units
+
+    def by_role(cluster: ClusterState, policy: Policy) -> list[Unit]:
+        return [part for unit in whole(cluster, policy) for part in (_split_by_role(unit) if unit.groups else [unit])]
+
+    patch.function(whole, by_role)
+
+
+@fault('GNG-06: no pod of the gang "train" is bound')
 def pods_start_without_their_podgroup(patch: Patch) -> None:
     """A pod whose PodGroup does not exist is scheduled like a single pod."""
     single = scheduling_units._single_pod_unit
@@ -76,7 +118,7 @@ def role_minima_are_ignored(patch: Patch) -> None:
     patch.function(read, without_roles)
 
 
-@fault("GNG-04")
+@fault('GNG-04: "small" runs')
 def pending_gangs_reserve_capacity(patch: Patch) -> None:
     """A pending gang reserves the capacity that a part of it would fit into."""
     mark_pending = SchedulingCycle._mark_pending
@@ -92,7 +134,7 @@ def pending_gangs_reserve_capacity(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_mark_pending", reserve_for_pending)
 
 
-@fault("GNG-05", "GNG-08")
+@fault('GNG-05: the whole gang "train" runs', 'GNG-08: the whole gang "train" runs')
 def late_members_stay_pending(patch: Patch) -> None:
     """A pod that joins a started gang stays pending."""
     single = scheduling_units._single_pod_unit
@@ -104,7 +146,7 @@ def late_members_stay_pending(patch: Patch) -> None:
     patch.function(single, locked_out)
 
 
-@fault("GNG-09")
+@fault('GNG-09: at least 3 pods of the gang "train" run, and the others stay pending')
 def min_member_is_frozen(patch: Patch) -> None:
     """Changes of minMember are ignored."""
     read, first = podgroups_and_queues.convert_podgroup, dict[str, int]()
@@ -116,13 +158,13 @@ def min_member_is_frozen(patch: Patch) -> None:
     patch.function(read, remembered)
 
 
-@fault("GNG-10")
+@fault('GNG-10: the PodGroup of gang "train" stays in phase "finished"')
 def terminal_phases_change(patch: Patch) -> None:
     """A finished PodGroup leaves its terminal phase."""
     patch.attribute(podgroup_phases, "FINISHED", frozenset())
 
 
-@fault("GNG-11")
+@fault('GNG-11: no pod of the gang "train" is bound')
 def deleted_members_count(patch: Patch) -> None:
     """A pending member that was deleted still counts towards minMember."""
     saw, lost = AssumedPods.observe, AssumedPods.remove
@@ -140,7 +182,7 @@ def deleted_members_count(patch: Patch) -> None:
     patch.attribute(AssumedPods, "remove", remember)
 
 
-@fault("GNG-12")
+@fault('GNG-12: the whole gang "train" runs')
 def bound_members_do_not_count(patch: Patch) -> None:
     """Bound members of a partially started gang do not count towards minMember."""
     patch.function(scheduling_units.counted_members, lambda *_: [])

@@ -14,49 +14,50 @@ from scheduler.operator.job_kinds import JobKind
 from scheduler.operator.job_spec import JobSpec, ReplicaSpec, RunPolicy, SchedulingPolicy
 from scheduler.operator.pod_group import Dialect
 from scheduler.operator.replica_names import PREFIX
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, operator_fault
 
 _CURRENT_PREFIX = f"{PREFIX}/"
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"')
 def replica_names_are_abbreviated(patch: Patch) -> None:
     """Replicas are named by the first letter of their role."""
     original = replica_names.replica_name
     patch.function(original, lambda job, _spec, role, index: f"{job.metadata.name}-{role[0].lower()}-{index}")
 
 
-@operator_fault("JOB-01")
+@operator_fault("JOB-01: the pods have these labels:")
 def operator_label_is_missing(patch: Patch) -> None:
     """Replicas do not have the label operator-name."""
     _without_labels(patch, lambda label: label == f"{PREFIX}/operator-name")
 
 
-@operator_fault("JOB-11")
+@operator_fault("JOB-11: the pods have these labels:")
 def legacy_labels_are_missing(patch: Patch) -> None:
     """Replicas have no labels of earlier operators."""
     _without_labels(patch, lambda label: not label.startswith(_CURRENT_PREFIX))
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: the pods of job "train" have these environment variables:')
 def worker_ranks_start_at_zero(patch: Patch) -> None:
     """The first worker has the master's rank."""
     _with_variable(patch, "RANK", lambda _replicas, index: str(index))
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: the pods of job "train" have these environment variables:')
 def world_size_counts_one_role(patch: Patch) -> None:
     """WORLD_SIZE is the number of replicas of the role, not of the job."""
     _with_variable(patch, "WORLD_SIZE", lambda replicas, _index: str(replicas.count))
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: the pods of job "train" have these environment variables:')
 def master_address_is_localhost(patch: Patch) -> None:
     """MASTER_ADDR of every replica is localhost."""
     _with_variable(patch, "MASTER_ADDR", lambda _replicas, _index: "localhost")
 
 
-@operator_fault("JOB-01")
+@operator_fault('JOB-01: job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"')
 def no_services(patch: Patch) -> None:
     """Replicas have no headless services."""
     original = reconcile.create_missing
@@ -67,13 +68,13 @@ def no_services(patch: Patch) -> None:
     patch.attribute(reconcile, "create_missing", without_services)
 
 
-@operator_fault("JOB-06")
+@operator_fault('JOB-06: the PodGroup of gang "whole" has minMember 3 and queue "research"')
 def scheduling_policy_is_ignored(patch: Patch) -> None:
     """schedulingPolicy is not read: no PodGroup is created."""
     patch.function(pod_group.dialect_of, lambda _spec, _profile: None)
 
 
-@operator_fault("JOB-06")
+@operator_fault('JOB-06: job "loose" never had a PodGroup')
 def every_job_has_a_pod_group(patch: Patch) -> None:
     """A job without a schedulingPolicy gets a PodGroup as well."""
     read = job_spec.read_run_policy
@@ -85,43 +86,46 @@ def every_job_has_a_pod_group(patch: Patch) -> None:
     patch.function(read, always_a_gang)
 
 
-@operator_fault("JOB-06", "JOB-12")
+@operator_fault(
+    'JOB-06: the PodGroup of gang "partial" has minMember 2 and queue "research"',
+    'JOB-12: job "invalid" has a Failed condition that names "schedulingPolicy.minAvailable"',
+)
 def min_available_is_ignored(patch: Patch) -> None:
     """minMember is the number of replicas, and a larger minAvailable is no error."""
     patch.function(pod_group.min_member, lambda _job, spec: spec.total)
 
 
-@operator_fault("JOB-06")
+@operator_fault('JOB-06: the PodGroup of gang "whole" has minMember 3 and queue "research"')
 def pod_group_queue_is_default(patch: Patch) -> None:
     """The PodGroup is in the queue default, not in the job's."""
     _with_group_field(patch, "queue", "default")
 
 
-@operator_fault("JOB-06")
+@operator_fault('JOB-06: the PodGroup of gang "whole" requests 3 GPUs at priority 50')
 def pod_group_has_no_priority(patch: Patch) -> None:
     """The PodGroup does not have the job's priorityClassName."""
     _with_group_field(patch, "priorityClassName", "")
 
 
-@operator_fault("JOB-06")
+@operator_fault('JOB-06: the PodGroup of gang "whole" requests 3 GPUs at priority 50')
 def pod_group_has_no_min_resources(patch: Patch) -> None:
     """The PodGroup has empty minResources."""
     _with_group_field(patch, "minResources", {})
 
 
-@operator_fault("JOB-07")
+@operator_fault('JOB-07: job "horovod" has no launcher yet')
 def launcher_does_not_wait(patch: Patch) -> None:
     """The launcher of an MPIJob is created before its workers are ready."""
     patch.attribute(JobKind, "may_create", lambda _kind, _role, _roles: True)
 
 
-@operator_fault("JOB-07")
+@operator_fault('JOB-07: job "horovod" got a launcher without GPUs after its workers were ready')
 def launcher_requests_gpus(patch: Patch) -> None:
     """The launcher of an MPIJob requests the resources of a worker."""
     patch.function(job_kinds.launcher_template, lambda template: template)
 
 
-@operator_fault("JOB-08")
+@operator_fault('JOB-08: no object of job "first" is left')
 def orphans_are_not_deleted(patch: Patch) -> None:
     """Owner references have an API version that is not served, and the operator does not delete orphans."""
     owner_reference = replica_names.owner_reference
@@ -133,7 +137,7 @@ def orphans_are_not_deleted(patch: Patch) -> None:
     patch.attribute(Controller, "_delete_orphans", do_nothing)
 
 
-@operator_fault("JOB-08")
+@operator_fault('JOB-08: job "second" consists of "second-master-0", "second-worker-0"')
 def deletion_deletes_pods_of_other_jobs(patch: Patch) -> None:
     """When a job is deleted, the pods of all jobs in its namespace are."""
     original = Controller._delete_orphans
@@ -147,20 +151,26 @@ def deletion_deletes_pods_of_other_jobs(patch: Patch) -> None:
     patch.attribute(Controller, "_delete_orphans", delete_all)
 
 
-@operator_fault("JOB-09", "JOB-12")
+@operator_fault(
+    'JOB-09: a Warning event on job "invalid" contains',
+    'JOB-12: job "invalid" has a Failed condition that names',
+)
 def invalid_jobs_are_ignored(patch: Patch) -> None:
     """An invalid job gets no status."""
     patch.function(reconcile.fail_validation, lambda _job, _error, _now: [])
 
 
-@operator_fault("JOB-09", "JOB-12")
+@operator_fault(
+    'JOB-09: a Warning event on job "invalid" contains',
+    'JOB-12: job "invalid" has a Failed condition that names',
+)
 def validation_error_names_no_field(patch: Patch) -> None:
     """The condition of an invalid job does not name the invalid field."""
     fail_validation = reconcile.fail_validation
     patch.function(fail_validation, lambda job, _error, now: fail_validation(job, "the spec is invalid", now))
 
 
-@operator_fault("JOB-09", "JOB-12")
+@operator_fault(Aim("JOB-09", 'a Warning event on job "invalid" contains', seen="owned Pod"))
 def pods_of_invalid_jobs_are_created(patch: Patch) -> None:
     """The master of a job is created although its worker is invalid."""
     fail_validation = reconcile.fail_validation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,13 +18,13 @@ from tests.mutation.faults.registry import Patch, operator_fault
 _replaces = Profile.replaces
 
 
-@operator_fault("JOB-02")
+@operator_fault('JOB-02: job "train" stays Created')
 def created_job_is_running(patch: Patch) -> None:
     """A job is Running as soon as it is created."""
     patch.attribute(PyTorchJob, "is_running", lambda _kind, _roles: True)
 
 
-@operator_fault("JOB-02")
+@operator_fault('JOB-02: job "train" has replicaStatuses:')
 def replicas_are_not_counted(patch: Patch) -> None:
     """The counts of replicas in the status stay 0."""
     original = status.with_replica_counts
@@ -36,7 +35,7 @@ def replicas_are_not_counted(patch: Patch) -> None:
     patch.function(original, without_pods)
 
 
-@operator_fault("JOB-02")
+@operator_fault('JOB-02: job "train" has creation, start and completion times')
 def no_completion_time(patch: Patch) -> None:
     """The status of a finished job has no completionTime."""
     original = status.with_completion_time
@@ -48,19 +47,22 @@ def no_completion_time(patch: Patch) -> None:
     patch.function(original, without_time)
 
 
-@operator_fault("JOB-03", "JOB-07")
+@operator_fault(
+    'JOB-03: job "train" fails without a new "train-worker-0"',
+    'JOB-07: job "horovod" went from Created to Running to Failed',
+)
 def all_lost_replicas_are_replaced(patch: Patch) -> None:
     """Every lost replica is created again, whatever its restartPolicy."""
     patch.attribute(Profile, "replaces", lambda *_: True)
 
 
-@operator_fault("JOB-03")
+@operator_fault('JOB-03: job "train" continues with a new "train-worker-0"')
 def no_lost_replica_is_replaced(patch: Patch) -> None:
     """A job that loses a replica fails, whatever the restartPolicy."""
     patch.attribute(Profile, "replaces", lambda *_: False)
 
 
-@operator_fault("JOB-03")
+@operator_fault('JOB-03: job "train" fails without a new "train-worker-0"')
 def exit_codes_are_ignored(patch: Patch) -> None:
     """With restartPolicy ExitCode a replica is replaced after any exit code."""
 
@@ -70,7 +72,7 @@ def exit_codes_are_ignored(patch: Patch) -> None:
     patch.attribute(Profile, "replaces", any_exit_code)
 
 
-@operator_fault("JOB-03")
+@operator_fault('JOB-03: job "train" continues with a new "train-worker-0"')
 def preempted_replicas_are_not_replaced(patch: Patch) -> None:
     """A replica that was evicted or deleted is not created again, whatever its restartPolicy."""
 
@@ -80,7 +82,7 @@ def preempted_replicas_are_not_replaced(patch: Patch) -> None:
     patch.attribute(Profile, "replaces", only_crashed)
 
 
-@operator_fault("JOB-03")
+@operator_fault('JOB-03: job "train" fails without a new "train-worker-0"')
 def backoff_limit_is_ignored(patch: Patch) -> None:
     """A replica is created again however often it has crashed."""
     patch.function(lost_replicas.count_crashes, lambda _lost: 0)
@@ -115,7 +117,7 @@ def surplus_services_are_kept(patch: Patch) -> None:
     patch.function(reconcile.surplus_services, lambda _job, _spec, _services: [])
 
 
-@operator_fault("JOB-03")
+@operator_fault('JOB-03: "train-master-0" was not evicted')
 def one_restart_restarts_all(patch: Patch) -> None:
     """When one replica is replaced, all are."""
 
@@ -127,55 +129,55 @@ def one_restart_restarts_all(patch: Patch) -> None:
     _with_actions(patch, delete_all)
 
 
-@operator_fault("JOB-03")
+@operator_fault('JOB-03: job "train" continues with a new "train-worker-0"')
 def restarts_are_not_reported(patch: Patch) -> None:
     """A replica is replaced, and the job has no condition Restarting."""
     patch.function(reconcile.mark_restarting, lambda _job, current, _lost, _now: current)
 
 
-@operator_fault("JOB-04")
+@operator_fault('JOB-04: job "train" consists of "train-master-0"')
 def finished_pods_are_kept(patch: Patch) -> None:
     """All pods of a finished job are kept."""
     patch.function(job_cleanup.is_kept, lambda _pod, _policy, *, keep_launcher: True)
 
 
-@operator_fault("JOB-04")
+@operator_fault('JOB-04: job "train" consists of "train-master-0", "train-worker-0"')
 def finished_pods_are_deleted(patch: Patch) -> None:
     """All pods of a finished job are deleted."""
     patch.function(job_cleanup.is_kept, lambda _pod, _policy, *, keep_launcher: False)
 
 
-@operator_fault("JOB-04")
+@operator_fault('JOB-04: job "train" consists of "train-master-0"')
 def services_are_not_deleted(patch: Patch) -> None:
     """The services of a finished job are not deleted with its pods."""
     _with_actions(patch, lambda actions, *_: [one for one in actions if not isinstance(one, DeleteService)])
 
 
-@operator_fault("JOB-06")
+@operator_fault('JOB-06: the PodGroup of gang "whole" is deleted')
 def pod_groups_are_not_deleted(patch: Patch) -> None:
     """The PodGroup of a finished job is not deleted."""
     _with_actions(patch, lambda actions, *_: [one for one in actions if not isinstance(one, DeletePodGroup)])
 
 
-@operator_fault("JOB-05")
+@operator_fault('JOB-05: job "short-ttl" is deleted 3 s after it finished')
 def ttl_is_ignored(patch: Patch) -> None:
     """ttlSecondsAfterFinished is not read."""
     patch.function(job_cleanup.delete_expired, lambda _job, _run_policy, _now: [])
 
 
-@operator_fault("JOB-05")
+@operator_fault('JOB-05: job "short-ttl" is deleted 3 s after it finished')
 def ttl_is_zero(patch: Patch) -> None:
     """A job is deleted as soon as it has finished."""
     patch.function(job_cleanup.delete_expired, lambda job, _run_policy, _now: [DeleteJob(job)])
 
 
-@operator_fault("JOB-05")
+@operator_fault('JOB-05: job "short-limit" fails after 3 s')
 def deadline_is_ignored(patch: Patch) -> None:
     """activeDeadlineSeconds is not read."""
     patch.function(reconcile.deadline_of, lambda _spec, _status: None)
 
 
-@operator_fault("JOB-05")
+@operator_fault('JOB-05: job "long-limit" stays Suspended')
 def suspend_is_ignored(patch: Patch) -> None:
     """suspend is not read."""
     validate = reconcile.validate
@@ -187,24 +189,27 @@ def suspend_is_ignored(patch: Patch) -> None:
     patch.function(validate, without_suspend)
 
 
-@operator_fault("JOB-13")
+@operator_fault('JOB-13: job "policy-never" fails without a new "policy-never-worker-0"')
 def vanished_replicas_are_not_lost(patch: Patch) -> None:
     """A replica that was deleted while the operator was down is taken for one that was never created."""
     patch.attribute(RoleReplicas, "vanished", property(lambda _role: 0))
 
 
-@operator_fault("JOB-10")
+@operator_fault('JOB-10: job "steady" consists of')
 def restart_replaces_all_pods(patch: Patch) -> None:
-    """Pods that are older than the operator's process are deleted and created again."""
-    observe_role, started = replicas.observe_role, int(time.time())
+    """Pods that the operator's process finds when it starts are deleted and created again."""
+    observe_role, own, found_at_start = replicas.observe_role, set[str](), dict[str, set[str]]()
 
-    def without_older(spec: ReplicaSpec, pods: Iterable[Pod], current: Json) -> RoleReplicas:
+    def without_found(spec: ReplicaSpec, pods: Iterable[Pod], current: Json) -> RoleReplicas:
         role = observe_role(spec, pods, current)
-        created = {pod.metadata.uid: status.parse_time(pod.metadata.creation_timestamp) for pod in role.pods.values()}
-        older = [pod for pod in role.pods.values() if (created[pod.metadata.uid] or 0) < started]
+        uids = {pod.metadata.uid for pod in role.pods.values()}
+        if not uids:
+            own.add(spec.role)  # what comes from now on was created by this process
+        found = found_at_start.setdefault(spec.role, set() if spec.role in own else uids) if uids else set()
+        older = [pod for pod in role.pods.values() if pod.metadata.uid in found]
         return replace(role, surplus=(*role.surplus, *older))
 
-    patch.function(observe_role, without_older)
+    patch.function(observe_role, without_found)
 
 
 def _with_backoff_limit(patch: Patch, change: Callable[[int], int]) -> None:

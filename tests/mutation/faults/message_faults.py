@@ -16,7 +16,10 @@ from scheduler.runtime.event_recorder import EventRecorder
 from tests.mutation.faults.registry import Patch, fault
 
 
-@fault("JPR-02", "PRE-14")
+@fault(
+    'JPR-02: "left", "right" have a DisruptionTarget message that names the',
+    'PRE-14: "victim" has DisruptionTarget=PreemptionByScheduler before deletion',
+)
 def no_disruption_target_condition(patch: Patch) -> None:
     """Victims get no DisruptionTarget condition."""
 
@@ -26,7 +29,10 @@ def no_disruption_target_condition(patch: Patch) -> None:
     patch.function(requests.mark_preempted, no_condition)
 
 
-@fault("DOC-5", "JPR-02")
+@fault(
+    'DOC-5: "lp-pod-1", "lp-pod-2" have the DisruptionTarget message',
+    'JPR-02: "left", "right" have a DisruptionTarget message that names the',
+)
 def disruption_target_without_preemptor(patch: Patch) -> None:
     """The DisruptionTarget message does not name the preemptor."""
     mark = requests.mark_preempted
@@ -37,7 +43,11 @@ def disruption_target_without_preemptor(patch: Patch) -> None:
     patch.function(mark, without_preemptor)
 
 
-@fault("DOC-2", "JPR-18", "PRE-15")
+@fault(
+    'DOC-2: a Preempted event on the victim among "medium-worker-0" names',
+    'JPR-18: each of "left", "right" has a preemption event for the gang "train"',
+    'PRE-15: a Preempted event on "victim" names "urgent" and the node',
+)
 def no_preempted_event(patch: Patch) -> None:
     """No Preempted event is recorded."""
     record = EventRecorder.record
@@ -49,13 +59,17 @@ def no_preempted_event(patch: Patch) -> None:
     patch.attribute(EventRecorder, "record", except_preempted)
 
 
-@fault("GNG-02", "PRE-25", "TNT-01")
+@fault(
+    'GNG-02: an unschedulable message names the gang "train"',
+    'PRE-25: "large" is reported unschedulable, and the condition contains',
+    'TNT-01: "intolerant" is reported unschedulable, and the condition contains',
+)
 def no_unschedulable_condition(patch: Patch) -> None:
     """Pending pods get no PodScheduled condition."""
     patch.attribute(SchedulingCycle, "_report", lambda *_: None)
 
 
-@fault("GNG-02")
+@fault('GNG-02: an unschedulable message names the gang "train"')
 def reason_does_not_name_the_gang(patch: Patch) -> None:
     """The reason of a pending member does not name its gang."""
     report = SchedulingCycle._report
@@ -78,7 +92,10 @@ def reason_does_not_name_the_queue(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_report", unnamed)
 
 
-@fault("DOC-4", "PRE-25")
+@fault(
+    'DOC-4: "plain-master-0" is reported unschedulable, and the condition contains',
+    'PRE-25: "large" is reported unschedulable, and the condition contains',
+)
 def reason_names_no_resource(patch: Patch) -> None:
     """The reason of a pending pod does not name the missing resource."""
     patch.function(unschedulable.fit_error, lambda *_: "no node fits")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -12,19 +13,55 @@ from scheduler.core.node_table import Mask
 from scheduler.core.scheduling_types import Node, Pod, PodRequirements, Taint, Toleration
 from scheduler.runtime import convert
 from scheduler.runtime.api_types import ApiNode, ApiPod
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, fault
 
 _CORDON = "node.kubernetes.io/unschedulable"  # the node controller adds it to cordoned nodes
 _tolerates = node_table._tolerates
 
 
-@fault("DOC-4", "TNT-01", "TNT-02", "TNT-07")
+@fault(
+    'DOC-4: "plain-master-0" is reported unschedulable, and the condition contains',
+    'TNT-01: "intolerant" is reported unschedulable, and the condition contains',
+    Aim("TNT-02", '"tolerant" runs on "tainted"', seen="intolerant was bound to tainted against its taint gpu"),
+    'TNT-07: "intolerant" stays pending',
+)
 def taints_are_ignored(patch: Patch) -> None:
     """Taints are ignored."""
     patch.function(node_table.tolerated, lambda *_: True)
 
 
-@fault("TNT-03")
+@fault(
+    'TNT-01: "intolerant" is reported unschedulable',
+    Aim("TNT-02", '"tolerant" runs on "tainted"', seen="intolerant was bound to tainted against its taint gpu"),
+    'TNT-03: "other-value" stays pending',
+)
+def no_schedule_is_ignored(patch: Patch) -> None:
+    """Taints with the effect NoSchedule are ignored."""
+    _ignore_effect(patch, "NoSchedule")
+
+
+@fault('TNT-07: "intolerant" stays pending')
+def no_execute_is_ignored(patch: Patch) -> None:
+    """Taints with the effect NoExecute do not prevent scheduling."""
+    _ignore_effect(patch, "NoExecute")
+
+
+@fault(
+    'TNT-02: "tolerant" runs on "tainted"',
+    'TNT-03: "tolerant" runs on "tainted"',
+    'TNT-07: "tolerant" runs on "tainted"',
+)
+def equal_matches_nothing(patch: Patch) -> None:
+    """A toleration with operator Equal matches no taint; only Exists does."""
+
+    def exists_only(toleration: Toleration, taint: Taint) -> bool:
+        return toleration.operator == "Exists" and _tolerates(toleration, taint)
+
+    patch.function(_tolerates, exists_only)
+
+
+@fault('TNT-03: "other-value" stays pending')
 def toleration_values_are_ignored(patch: Patch) -> None:
     """A toleration matches every value of its key."""
 
@@ -34,7 +71,9 @@ def toleration_values_are_ignored(patch: Patch) -> None:
     patch.function(_tolerates, any_value)
 
 
-@fault("TNT-05")
+@fault(
+    Aim("TNT-05", '"without-effect" runs on "tainted"', seen="one-effect was bound to tainted against its taint gpu")
+)
 def toleration_effects_are_ignored(patch: Patch) -> None:
     """A toleration matches every effect."""
 
@@ -44,7 +83,7 @@ def toleration_effects_are_ignored(patch: Patch) -> None:
     patch.function(_tolerates, any_effect)
 
 
-@fault("DOC-4", "TNT-04")
+@fault('DOC-4: job "pytorch-toleration-all" is Running', 'TNT-04: "one", "two" run on two different nodes')
 def exists_without_key_is_ignored(patch: Patch) -> None:
     """A toleration without a key matches no taint."""
 
@@ -54,7 +93,7 @@ def exists_without_key_is_ignored(patch: Patch) -> None:
     patch.function(_tolerates, with_a_key)
 
 
-@fault("TNT-06")
+@fault('TNT-06: "first" runs on "preferred"')
 def prefer_no_schedule_is_ignored(patch: Patch) -> None:
     """PreferNoSchedule taints are ignored."""
     read = convert.convert_node
@@ -66,7 +105,7 @@ def prefer_no_schedule_is_ignored(patch: Patch) -> None:
     patch.function(read, without_preferences)
 
 
-@fault("TNT-14")
+@fault('TNT-14: "new" stays pending')
 def cordons_are_ignored(patch: Patch) -> None:
     """Cordoned nodes accept pods."""
     read = convert.convert_node
@@ -78,7 +117,7 @@ def cordons_are_ignored(patch: Patch) -> None:
     patch.function(read, uncordoned)
 
 
-@fault("PRE-26")
+@fault("PRE-26: no pod was preempted")
 def scheduling_gates_are_ignored(patch: Patch) -> None:
     """Pods with scheduling gates are scheduled."""
     read = convert.convert_pod
@@ -89,7 +128,7 @@ def scheduling_gates_are_ignored(patch: Patch) -> None:
     patch.function(read, ungated)
 
 
-@fault("PRE-25", "PRE-29")
+@fault('PRE-25: "large" is reported unschedulable, and the condition contains', 'PRE-29: "patient" stays pending')
 def free_resources_are_summed(patch: Patch) -> None:
     """A pod fits when the free resources of all nodes together are enough."""
     fitting = Capacity.fitting
@@ -103,3 +142,12 @@ def free_resources_are_summed(patch: Patch) -> None:
         return allowed & np.bool_(enough)
 
     patch.attribute(Capacity, "fitting", together)
+
+
+def _ignore_effect(patch: Patch, effect: str) -> None:
+    tolerated = node_table.tolerated
+
+    def or_ignored(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+        return taint.effect == effect or tolerated(taint, tolerations)
+
+    patch.function(tolerated, or_ignored)

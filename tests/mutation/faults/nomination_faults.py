@@ -17,7 +17,12 @@ from scheduler.runtime.api_types import ApiPod
 from tests.mutation.faults.registry import Patch, fault
 
 
-@fault("DOC-5", "JPR-13", "PRE-16", "PRE-22")
+@fault(
+    'DOC-5: "hp-worker-1", "hp-worker-2" are nominated to different nodes while',
+    'JPR-13: "lesser", "equal" stay pending',
+    'PRE-16: "urgent" is nominated to the node of "victim" while "victim" terminates',
+    'PRE-22: "urgent" is nominated to the node of "victim" while "victim" terminates',
+)
 def capacity_is_not_reserved(patch: Patch) -> None:
     """Preemptors are not nominated, and the capacity that victims free is not reserved."""
 
@@ -44,7 +49,10 @@ def nominated_nodes_are_given_away(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_nominate", only_nominate)
 
 
-@fault("JPR-12", "PRE-17")
+@fault(
+    'JPR-12: the gang "train" stays pending while exactly two of "first", "second"',
+    'PRE-17: "urgent" stays pending while exactly one of "first", "second" terminates',
+)
 def preempts_again_while_victims_terminate(patch: Patch) -> None:
     """A preemptor whose victims are terminating preempts one more pod."""
     reserve = SchedulingCycle._reserve
@@ -61,7 +69,13 @@ def preempts_again_while_victims_terminate(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_reserve", reserve_and_evict)
 
 
-@fault("JPR-12", "JPR-13", "PRE-16", "PRE-17", "PRE-28")
+@fault(
+    'JPR-12: the gang "train" stays pending while exactly two of "first", "second"',
+    'JPR-13: the gang "train" stays pending while exactly two of "early", "late"',
+    'PRE-16: "urgent" stays pending',
+    'PRE-17: "urgent" stays pending while exactly one of "first", "second" terminates',
+    'PRE-28: "urgent", "lower" stay pending',
+)
 def terminating_pods_count_as_gone(patch: Patch) -> None:
     """Terminating pods count as gone."""
     add_usage = NodeTable.add_usage
@@ -75,7 +89,7 @@ def terminating_pods_count_as_gone(patch: Patch) -> None:
     patch.attribute(NodeTable, "add_usage", without_terminating)
 
 
-@fault("JPR-14", "PRE-22")
+@fault('JPR-14: no pod of the gang "first" is bound', 'PRE-22: "urgent" stays pending')
 def nominated_pods_come_first(patch: Patch) -> None:
     """Nominated pods come before all others, also before higher priorities."""
 

@@ -16,31 +16,46 @@ from scheduler.core.scheduling_types import Pod, PodRequirements
 from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
 from scheduler.runtime import config
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, fault
 
 _preempt = preempt.preempt
 
 
-@fault("DOC-1", "DOC-2", "JPR-01", "PRE-01", "PRE-11", "PRE-13", "PRE-23", "QUE-14")
+@fault(
+    'DOC-1: job "pytorch-priority-critical" is Running',
+    'DOC-2: "critical-worker-0" runs',
+    'JPR-01: the whole gang "train" runs',
+    'PRE-01: "urgent" runs',
+    'PRE-11: "urgent" runs',
+    'PRE-13: "urgent" runs',
+    'PRE-23: "guardian" runs',
+    'QUE-14: the whole gang "urgent" runs',
+)
 def never_preempts(patch: Patch) -> None:
     """Nothing is ever preempted."""
     patch.attribute(SchedulingCycle, "_preempt", lambda *_: False)
 
 
-@fault("QUE-07")
+@fault('QUE-07: the gang "urgent" is queued')
 def preemption_cannot_be_disabled(patch: Patch) -> None:
     """`preemption: false` is ignored."""
     read = config.read_config
     patch.function(read, lambda path: replace(read(path), preemption=True))
 
 
-@fault("JPR-04", "PRE-12")
+@fault('JPR-04: no pod of the gang "policy-never" is bound', 'PRE-12: "ordinary", "policy-never" stay pending')
 def preemption_policy_never_is_ignored(patch: Patch) -> None:
     """preemptionPolicy Never is ignored."""
     patch.function(scheduling_units._preempts, lambda *_: True)
 
 
-@fault("DOC-5", "JPR-03", "JPR-15", "JPR-22")
+@fault(
+    'DOC-5: "lp-pod-3" was not evicted',
+    "JPR-03: no pod was preempted",
+    "JPR-15: no pod was preempted",
+    "JPR-22: no pod was preempted",
+)
 def preempts_for_part_of_a_gang(patch: Patch) -> None:
     """When the whole gang would not fit, pods are preempted for a part of it."""
 
@@ -55,7 +70,7 @@ def preempts_for_part_of_a_gang(patch: Patch) -> None:
     patch.function(_preempt, for_a_part)
 
 
-@fault("JPR-03", "JPR-22", "PRE-19")
+@fault("JPR-03: no pod was preempted", "JPR-22: no pod was preempted", "PRE-19: no pod was preempted")
 def preempts_without_effect(patch: Patch) -> None:
     """An unschedulable pod preempts all lower-priority pods, whether that helps or not."""
 
@@ -69,7 +84,17 @@ def preempts_without_effect(patch: Patch) -> None:
     patch.function(_preempt, all_candidates)
 
 
-@fault("DOC-1", "FLT-08", "JPR-08", "JPR-09", "JPR-11", "PRE-04", "PRE-06", "PRE-17", "PRE-29")
+@fault(
+    "FLT-08",
+    'DOC-1: exactly one of "pytorch-priority-medium-master-0"',
+    'JPR-08: every victim of the gang "train" was necessary',
+    'JPR-09: "middle" was not evicted',
+    'JPR-11: exactly one of "low-east", "low-west" was preempted for the gang "train"',
+    'PRE-04: "middle", "high" were not evicted',
+    'PRE-06: every victim of "urgent" was necessary',
+    'PRE-17: "urgent" stays pending while exactly one of "first", "second" terminates',
+    'PRE-29: exactly one of "east-half", "west-half" was preempted for "urgent"',
+)
 def no_victim_is_reprieved(patch: Patch) -> None:
     """Every preemption evicts all lower-priority pods."""
 
@@ -80,7 +105,36 @@ def no_victim_is_reprieved(patch: Patch) -> None:
     patch.function(_preempt, without_reprieve)
 
 
-@fault("JPR-17", "TNT-12")
+@fault(
+    'PRE-01: exactly one of "left", "right" was preempted for "urgent"',
+    'DOC-1: exactly one of "pytorch-priority-medium-master-0"',
+)
+def preempts_one_pod_too_many(patch: Patch) -> None:
+    """Every preemption evicts one lower-priority pod more than it needs, where there is one."""
+
+    def one_more(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) -> PreemptionPlan | None:
+        found = _preempt(members, candidates, snapshot)
+        if found is None:
+            return None
+        chosen = {pod.uid for pod in found.victims}
+        others = [pod for pod in _candidates_in_namespace(members, candidates) if pod.uid not in chosen]
+        return replace(found, victims=(*found.victims, *others[:1]))
+
+    patch.function(_preempt, one_more)
+
+
+@fault('JPR-01: the whole gang "train" runs')
+def preempts_on_one_node_only(patch: Patch) -> None:
+    """A gang that needs victims on several nodes preempts none."""
+
+    def on_one_node(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) -> PreemptionPlan | None:
+        found = _preempt(members, candidates, snapshot)
+        return found if found is None or len({pod.node for pod in found.victims}) == 1 else None
+
+    patch.function(_preempt, on_one_node)
+
+
+@fault("JPR-17: no pod was preempted", "TNT-12: no pod was preempted")
 def preempts_on_tainted_nodes(patch: Patch) -> None:
     """Pods are preempted on nodes that the preemptor cannot use."""
 
@@ -123,7 +177,7 @@ def preempts_on_nodes_excluded_by_affinity(patch: Patch) -> None:
     patch.function(_preempt, whatever_the_labels)
 
 
-@fault("JPR-19")
+@fault(Aim("JPR-19", '"worker" runs on "large"', seen="although it did not fit"))
 def member_sizes_are_ignored(patch: Patch) -> None:
     """Every member of a gang counts as large as the smallest."""
     place = gang_placement.place
@@ -139,7 +193,7 @@ def member_sizes_are_ignored(patch: Patch) -> None:
     patch.function(_preempt, lambda members, candidates, snapshot: _preempt(alike(members), candidates, snapshot))
 
 
-@fault("PRE-02")
+@fault(Aim("PRE-02", '"urgent" runs on "free"', seen="low was preempted for urgent, which was bound already"))
 def preempts_although_the_pod_fits(patch: Patch) -> None:
     """A pod that fits preempts one lower-priority pod as well."""
     start = SchedulingCycle._start

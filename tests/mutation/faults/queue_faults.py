@@ -15,13 +15,19 @@ from scheduler.runtime.assumed_pods import AssumedPods
 from tests.mutation.faults.registry import Patch, fault
 
 
-@fault("DOC-3", "QUE-01", "QUE-02", "QUE-08", "QUE-18")
+@fault(
+    'DOC-3: the gang "B" is queued',
+    'QUE-01: exactly one of the gangs "first", "second", "third" ran with all pods',
+    'QUE-02: the gang "low" is queued',
+    'QUE-08: the gang "too-many" is queued',
+    'QUE-18: the gang "gated" is queued',
+)
 def capability_is_ignored(patch: Patch) -> None:
     """The capability of a queue is ignored."""
     patch.attribute(QueueUsage, "exceeded", lambda *_, **__: None)
 
 
-@fault("QUE-08")
+@fault('QUE-08: the whole gang "fits" runs')
 def unlisted_resources_are_limited_to_zero(patch: Patch) -> None:
     """A capability without CPU and memory limits both to zero."""
     capability = QueueUsage.capability
@@ -33,7 +39,7 @@ def unlisted_resources_are_limited_to_zero(patch: Patch) -> None:
     patch.attribute(QueueUsage, "capability", with_zeros)
 
 
-@fault("DOC-3", "QUE-04", "QUE-09")
+@fault('DOC-3: the whole gang "F" runs', 'QUE-04: the whole gang "small" runs', 'QUE-09: the whole gang "small" runs')
 def every_queue_is_strict_fifo(patch: Patch) -> None:
     """Every queue is strict FIFO."""
 
@@ -43,19 +49,19 @@ def every_queue_is_strict_fifo(patch: Patch) -> None:
     patch.function(admission.is_strict, for_every_queue)
 
 
-@fault("QUE-05")
+@fault('QUE-05: the gang "small" is queued')
 def no_queue_is_strict_fifo(patch: Patch) -> None:
     """Strict FIFO is ignored."""
     patch.function(admission.is_strict, lambda *_: False)
 
 
-@fault("QUE-11")
+@fault('QUE-11: no pod of the gang "late" is bound')
 def closed_queues_accept_work(patch: Patch) -> None:
     """Closed and missing queues accept work."""
     patch.function(admission.rejection, lambda *_: "")
 
 
-@fault("QUE-12")
+@fault('QUE-12: the whole gang "next" runs')
 def finished_gangs_keep_their_quota(patch: Patch) -> None:
     """The quota of a finished gang stays in use as long as its PodGroup exists."""
     lost, count, ended = AssumedPods.remove, QueueUsage._count, list[Pod]()
@@ -117,7 +123,7 @@ def missing_quota_is_reported_as_missing_nodes(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_report", as_unschedulable)
 
 
-@fault("QUE-18")
+@fault('QUE-18: the whole gang "ready" runs')
 def gated_pods_use_quota(patch: Patch) -> None:
     """Gated pods use quota."""
     count = QueueUsage._count

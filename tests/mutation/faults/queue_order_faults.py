@@ -9,34 +9,48 @@ from scheduler.core.scheduling_types import Group
 from scheduler.core.scheduling_units import Unit
 from scheduler.runtime import podgroups_and_queues
 from scheduler.runtime.api_types import CustomResource, PriorityClass
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, fault
 
 
-@fault("DOC-3", "DOC-5", "JPR-20", "PRE-21", "PRE-24", "PRE-27", "QUE-02", "QUE-10")
+@fault(
+    Aim("DOC-3", 'the whole gang "C" runs', seen="(priority 0) was preempted for job-"),
+    'DOC-5: "lp-pod-3" stays pending',
+    'JPR-20: "low-again" stays pending',
+    "PRE-21",
+    'PRE-24: "low" stays pending',
+    'PRE-27: "replacement" stays pending',
+    'QUE-02: the gang "low" is queued',
+    'QUE-10: the gang "low" is queued',
+)
 def lowest_priority_first(patch: Patch) -> None:
     """Lower priorities are scheduled first."""
     patch.attribute(Unit, "order", property(lambda unit: (unit.priority, unit.created, unit.name)))
 
 
-@fault("DOC-3", "QUE-02", "QUE-10")
+@fault(
+    Aim("DOC-3", 'the whole gang "C" runs', seen="(priority 0) was preempted for job-"),
+    'QUE-02: the gang "low" is queued',
+    'QUE-10: the gang "low" is queued',
+)
 def priority_is_ignored(patch: Patch) -> None:
     """The queue order is the creation time, whatever the priority."""
     patch.attribute(Unit, "order", property(lambda unit: (unit.created, unit.name)))
 
 
-@fault("QUE-03")
+@fault('QUE-03: the whole gang "older" runs')
 def newest_first(patch: Patch) -> None:
     """At equal priority the newest unit is scheduled first."""
     patch.attribute(Unit, "order", property(lambda unit: (-unit.priority, -unit.created, unit.name)))
 
 
-@fault("QUE-03")
+@fault('QUE-03: the whole gang "older" runs')
 def creation_time_is_ignored(patch: Patch) -> None:
     """At equal priority the queue order is the name."""
     patch.attribute(Unit, "order", property(lambda unit: (-unit.priority, unit.name)))
 
 
-@fault("QUE-13")
+@fault('QUE-13: the whole gang "newer" runs')
 def priority_is_frozen(patch: Patch) -> None:
     """Changes of a PodGroup's priority are ignored."""
     read, first = podgroups_and_queues.convert_podgroup, dict[str, int | None]()

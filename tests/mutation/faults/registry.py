@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import scheduler.__main__
+from tests.mutation.aims import Aim, aims_of
 
 SCHEDULER, OPERATOR = "scheduler", "operator"
 
@@ -64,7 +65,7 @@ class Fault:
 
     name: str
     description: str
-    aims: tuple[str, ...]
+    aims: tuple[Aim, ...]
     breaks: Callable[[Patch], None]
     part: str  # the component that has it
 
@@ -72,12 +73,15 @@ class Fault:
 FAULTS: dict[str, Fault] = {}
 
 
-def fault(*aims: str, part: str = SCHEDULER) -> Callable[[Callable[[Patch], None]], Callable[[Patch], None]]:
-    """Register a function as a fault, with its name and its docstring as the description."""
+def fault(*aims: str | Aim, part: str = SCHEDULER) -> Callable[[Callable[[Patch], None]], Callable[[Patch], None]]:
+    """Register a function as a fault, with its name and its docstring as the description.
+
+    An aim is an id, or "ID: beginning of the step that fails"; see tests/mutation/aims.py.
+    """
 
     def register(breaks: Callable[[Patch], None]) -> Callable[[Patch], None]:
         name = breaks.__name__.replace("_", "-")
-        FAULTS[name] = Fault(name, (breaks.__doc__ or "").strip(), aims, breaks, part)
+        FAULTS[name] = Fault(name, (breaks.__doc__ or "").strip(), aims_of(*aims), breaks, part)
         return breaks
 
     return register

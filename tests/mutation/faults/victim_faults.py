@@ -12,6 +12,7 @@ from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates, Cost
 from scheduler.runtime import convert
 from scheduler.runtime.api_types import ApiPod
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, fault
 
 _HIGHEST_USER_PRIORITY = 1_000_000_000
@@ -20,7 +21,16 @@ _may_go = Candidates._is_preemptible
 _PriorityKey = tuple[int, float, tuple[str, str]]
 
 
-@fault("JPR-05", "PRE-03", "PRE-12", "QUE-14")
+@fault(
+    'JPR-05: no pod of the gang "train" is bound',
+    'PRE-03: "equal" stays pending',
+    Aim(
+        "PRE-12",
+        '"ordinary", "policy-never" stay pending',
+        seen="holder (priority 50) was preempted for ordinary (priority 50",
+    ),
+    'QUE-14: the gang "equal" is queued',
+)
 def preempts_equal_priority(patch: Patch) -> None:
     """Pods of equal priority are preempted, too."""
 
@@ -30,7 +40,7 @@ def preempts_equal_priority(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", or_equal)
 
 
-@fault("JPR-06", "JPR-07")
+@fault('JPR-06: no pod of the gang "train" is bound', "JPR-07")
 def non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Non-preemptible pods are preempted like others."""
 
@@ -40,7 +50,7 @@ def non_preemptible_pods_are_preempted(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", unprotected)
 
 
-@fault("JPR-06", "JPR-07")
+@fault('JPR-06: no pod of the gang "train" is bound', 'JPR-07: "low" was preempted for the gang "train"')
 def only_non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Only non-preemptible pods are preempted."""
 
@@ -50,7 +60,7 @@ def only_non_preemptible_pods_are_preempted(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", inverted)
 
 
-@fault("PRE-13")
+@fault('PRE-13: "urgent" runs')
 def policy_never_pods_are_not_preempted(patch: Patch) -> None:
     """A pod with preemptionPolicy Never is never preempted."""
 
@@ -60,7 +70,7 @@ def policy_never_pods_are_not_preempted(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", except_policy_never)
 
 
-@fault("PRE-23")
+@fault('PRE-23: "guardian" runs')
 def system_critical_priority_is_capped(patch: Patch) -> None:
     """Priorities above the highest user priority are capped."""
     read = convert.convert_pod
@@ -72,13 +82,13 @@ def system_critical_priority_is_capped(patch: Patch) -> None:
     patch.function(read, capped)
 
 
-@fault("PRE-10")
+@fault('PRE-10: "urgent" runs on "mixed"')
 def pdbs_are_ignored(patch: Patch) -> None:
     """PodDisruptionBudgets are ignored."""
     patch.attribute(Candidates, "pdb_violations", lambda *_: [])
 
 
-@fault("PRE-11")
+@fault('PRE-11: "urgent" runs')
 def pdbs_are_never_violated(patch: Patch) -> None:
     """A PodDisruptionBudget is never violated."""
 
@@ -88,7 +98,7 @@ def pdbs_are_never_violated(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", within_budget)
 
 
-@fault("JPR-09", "PRE-04")
+@fault('JPR-09: "low" was preempted for the gang "train"', 'PRE-04: "low" was preempted for "urgent"')
 def highest_priority_victims_first(patch: Patch) -> None:
     """On a node the highest-priority candidates are preempted first."""
     priority_key = Candidates.priority_key
@@ -100,7 +110,7 @@ def highest_priority_victims_first(patch: Patch) -> None:
     patch.attribute(Candidates, "priority_key", reversed_key)
 
 
-@fault("PRE-05")
+@fault('PRE-05: "newest" was preempted for "urgent"')
 def longest_running_victims_first(patch: Patch) -> None:
     """At equal priority the longest-running pod is preempted first."""
     priority_key = Candidates.priority_key
@@ -112,7 +122,13 @@ def longest_running_victims_first(patch: Patch) -> None:
     patch.attribute(Candidates, "priority_key", longest_running_first)
 
 
-@fault("JPR-10", "PRE-07", "PRE-08", "PRE-09", "PRE-10")
+@fault(
+    'JPR-10: "high" was not evicted',
+    'PRE-07: "urgent" runs on "middle"',
+    'PRE-08: "urgent" runs on "single"',
+    'PRE-09: "urgent" runs on "short"',
+    'PRE-10: "urgent" runs on "mixed"',
+)
 def most_expensive_node_is_chosen(patch: Patch) -> None:
     """The node with the highest cost is chosen."""
     cost = Candidates.cost
@@ -124,13 +140,13 @@ def most_expensive_node_is_chosen(patch: Patch) -> None:
     patch.attribute(Candidates, "cost", most_expensive)
 
 
-@fault("JPR-21")
+@fault('JPR-21: "batch-0", "batch-1", "batch-2", "batch-3" were preempted for "urgent"')
 def disruption_mode_all_is_ignored(patch: Patch) -> None:
     """Disruption mode All is ignored."""
     patch.attribute(Candidates, "group_victims", lambda _, pod: [pod])
 
 
-@fault("QUE-14")
+@fault('QUE-14: "other-0", "other-1", "other-2", "other-3" were not evicted')
 def preempts_in_other_queues(patch: Patch) -> None:
     """For every victim, a lower-priority pod of another queue is evicted as well."""
     choose = preempt.preempt

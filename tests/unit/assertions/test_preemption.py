@@ -4,6 +4,7 @@ import pytest
 
 from muster.assertions.pods import disruption_target, gone
 from muster.assertions.preemption import (
+    all_preempted,
     every_victim_necessary,
     exactly_preempted,
     no_other_pod_evicted,
@@ -41,6 +42,14 @@ def test_a_preemption_counts_for_its_preemptor_unless_an_event_names_another() -
     assert ask(question, named) is TRUE
     assert ask(eventually(preempted_event_names("left", "urgent")), named) is TRUE
     assert ask(question, full_node().mark_disruption_target("left").delete("left").pod("urgent", 1, 100)) is FALSE
+
+
+def test_pods_preempted_for_whichever_pod() -> None:
+    question = all_preempted(("left",))
+    builder = full_node().pod("urgent", 1, 100).pod("critical", 1, 200)
+    assert ask(question, builder) is PENDING
+    assert ask(question, builder.preempt("left", by="urgent")) is TRUE
+    assert list(question.victims(builder.history)) == ["uid-left"]
 
 
 def test_too_many_victims_reports_when_it_was_enough() -> None:

@@ -35,6 +35,15 @@ def test_without_an_event_one_of_the_pending_pods_must_have_a_higher_priority() 
     ]
 
 
+def test_the_priority_of_a_gang_may_be_that_of_its_podgroup() -> None:
+    builder = HistoryBuilder(replace(KUBERNETES, group_name_keys=("group",))).node("gpu-1", 1)
+    builder.running_pod("low", "gpu-1", 1).pod("train-0", 1, labels={"group": "train"})
+    builder.custom_object("PodGroup", "train", {}, {"minMember": 1}).preempt("low", by="train-0")
+    assert len(no_victim_has_equal_or_higher_priority(builder.history)) == 1
+    builder.custom_object("PodGroup", "train", {}, {"minMember": 1, "priorityClassName": "high"})
+    assert no_victim_has_equal_or_higher_priority(builder.history) == []
+
+
 def test_what_the_scenario_itself_evicts_needs_no_preemptor() -> None:
     builder = evicted_without_event(100, 10).gone("victim")
     builder.history.removed_on_purpose.add("uid-victim")

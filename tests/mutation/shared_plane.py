@@ -1,0 +1,72 @@
+"""pytest plugin: many mutants one after the other on one control plane, each on its own scenarios.
+
+    python -m pytest features -p tests.mutation.shared_plane --mutants FILE --muster-repeat N …
+
+FILE is JSON: one list entry per round of --muster-repeat, with the `ids` to run and the `environment` variables that
+choose the mutant. Starting a control plane takes longer than most scenarios; a mutant only needs its scheduler and its
+operator started anew. Trap: the results name the round, so entries and rounds must have the same order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muster.environment import Environment
+from muster.pytest_plugin.session import behaviour_of
+
+_VARIABLES = ("MUSTER_REFERENCE", "MUSTER_OPERATOR")
+_ENTRIES = pytest.StashKey[list[dict[str, Any]]]()
+_CURRENT = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--mutants", metavar="FILE", help="the ids and environment variables of each round")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_ENTRIES] = json.loads(Path(config.getoption("--mutants")).read_text())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Round by round, and in each round only the scenarios of its mutant."""
+    entries = config.stash[_ENTRIES]
+    chosen = []
+    for item in items:
+        found, number = behaviour_of(item), _round(item)
+        if found is not None and number <= len(entries) and found.id in entries[number - 1]["ids"]:
+            chosen.append((number, item))
+    items[:] = [item for _, item in sorted(chosen, key=lambda one: one[0])]  # a stable sort: features stay in order
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before the first fixture: an environment that is started or replaced now starts with the mutant."""
+    chosen = item.config.stash[_ENTRIES][_round(item) - 1]["environment"]
+    for variable in _VARIABLES:
+        os.environ.pop(variable, None)
+    os.environ.update(chosen)
+
+
+@pytest.fixture(autouse=True)
+def mutant_is_running(request: pytest.FixtureRequest, environment: Environment) -> None:
+    """The scheduler and the operator of this round, instead of those of the round before."""
+    stash, number = request.config.stash, _round(request.node)
+    if stash.get(_CURRENT, 0) == number:
+        return
+    if _CURRENT in stash:
+        environment.scheduler.stop()
+        environment.scheduler.start()
+        if environment.operator is not None:
+            environment.operator.kill()  # the next scenario that needs it starts it again
+    stash[_CURRENT] = number
+
+
+def _round(item: pytest.Item) -> int:
+    callspec = getattr(item, "callspec", None)
+    return int(callspec.params.get("muster_round", 1)) if callspec else 1
