@@ -7,6 +7,7 @@ of it before the scenario's objects are deleted and the cluster is stopped.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,11 +79,12 @@ def pytest_bdd_step_error(request: pytest.FixtureRequest, exception: Exception) 
 
 def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
     """Check the invariants a last time, still inside the scenario, then draw its timeline."""
+    observed = request.node.stash.get(OBSERVED, None)
     try:
-        _check_invariants(request)
-        observed = request.node.stash.get(OBSERVED, None)
-        if observed and observed.inside_a_step:  # pytest-bdd has no hook for a step that called pytest.skip
+        if observed and observed.inside_a_step:  # pytest-bdd has no hook for a step that was skipped or interrupted
             _end_step(request, pytest.skip.Exception("skipped"))
+        elif not isinstance(sys.exc_info()[1], KeyboardInterrupt):  # a failure would take its place
+            _check_invariants(request)
     except Exception as exception:
         _attach_failure(request, exception)
         raise

@@ -24,6 +24,8 @@ REFUSED: dict[str, dict[str, QueueRequest]] = {
     },
     "kube-scheduler": {},
 }
+# What a scheduler is known to fail: none of these is a MUST.
+FAILED: dict[str, set[str]] = {"reference": set(), "kube-scheduler": {"TEN-06"}}
 NOT_STAGED: dict[str, set[str]] = {"reference": set(), "kube-scheduler": set()}  # on the embedded control plane
 
 
@@ -43,6 +45,8 @@ def expected(behaviour: Behaviour, scheduler: str) -> Expected:
         return Expected(Verdict.NOT_SUPPORTED, f"{scheduler} does not claim {', '.join(unclaimed)}")
     if request := REFUSED[scheduler].get(behaviour.id):
         return Expected(Verdict.NOT_SUPPORTED, refusal(scheduler, request))
+    if behaviour.id in FAILED[scheduler]:
+        return Expected(Verdict.FAILED)
     return Expected(Verdict.NOT_STAGED if behaviour.id in NOT_STAGED[scheduler] else Verdict.PASSED)
 
 
