@@ -14,6 +14,7 @@ def _scaled(seconds: float) -> float:
 BEHAVIOUR = _scaled(20)  # a scheduler does what a Then asks; observed times are 0.1–3 s
 SETTING_UP = _scaled(30)  # a Given becomes true (nodes ready, pods running)
 PROBE = _scaled(15)  # a live scheduler binds the probe pod; one that was just started has COMPONENT_READY
+HEALTH_CHECK = 0.5  # how often a wait looks at the processes: one that died notifies no condition variable
 QUIET_MINIMUM = 1.0  # "stays so" is never claimed for less than this
 
 # The cluster and its API

@@ -23,8 +23,6 @@ from muster.recording.history import History
 from muster.recording.questions import Answer, Outcome, Question
 from muster.recording.records import Moment
 
-_HEALTH_CHECK_EVERY = 0.5  # seconds; a dead process does not notify a condition variable
-
 
 @dataclass
 class Recording:
@@ -57,11 +55,7 @@ class Recording:
 
     def must(self, question: Question, *, within: float | None = None, lasting: bool = False) -> Answer:
         """The question becomes true in time, and no invariant is violated by then. `lasting`: see `confirm`."""
-        answer = self.wait(question, within=timeouts.BEHAVIOUR if within is None else within)
-        if answer.outcome is Outcome.PENDING:
-            self.prove_live()
-            with self.history.changed:
-                answer = question.ask(self.history)
+        answer = self._answer(question, timeouts.BEHAVIOUR if within is None else within)
         if answer.outcome is not Outcome.TRUE:
             raise self._failure(question.wanted, answer, question.about)
         with self.history.changed:
@@ -73,11 +67,7 @@ class Recording:
 
     def set_up(self, question: Question) -> None:
         """The same for a Given: what does not become true is an error of the set-up, not a failure of the scheduler."""
-        answer = self.wait(question, within=timeouts.SETTING_UP)
-        if answer.outcome is Outcome.PENDING:
-            self.prove_live()
-            with self.history.changed:
-                answer = question.ask(self.history)
+        answer = self._answer(question, timeouts.SETTING_UP)
         if answer.outcome is not Outcome.TRUE:
             raise HarnessError(
                 f"the Given steps could not be carried out\n{self._failure(question.wanted, answer, question.about)}"
@@ -124,6 +114,15 @@ class Recording:
         self.confirm()
         self.check_invariants(AT_THE_END)
 
+    def _answer(self, question: Question, within: float) -> Answer:
+        """The answer in time; before one that is still pending counts, the scheduler is proven live."""
+        answer = self.wait(question, within=within)
+        if answer.outcome is Outcome.PENDING:
+            self.prove_live()
+            with self.history.changed:
+                answer = question.ask(self.history)
+        return answer
+
     def wait(self, question: Question, *, within: float) -> Answer:
         """The first answer that is not pending, or the pending one when the time is up."""
         deadline = time.monotonic() + within
@@ -134,7 +133,7 @@ class Recording:
                 left = deadline - time.monotonic()
                 if answer.outcome is not Outcome.PENDING or left <= 0:
                     return answer
-                self.history.changed.wait(min(left, _HEALTH_CHECK_EVERY))
+                self.history.changed.wait(min(left, timeouts.HEALTH_CHECK))
 
     def _watch_through_quiet(self, question: Question) -> None:
         needed = max(timeouts.QUIET_MINIMUM, self.longest_backoff)
@@ -148,7 +147,7 @@ class Recording:
                 if time.monotonic() > deadline:
                     endless = Answer(Outcome.FALSE, "pods are created and deleted without end: it does not settle")
                     raise self._failure(question.wanted, endless, question.about)
-                self.history.changed.wait(min(left, _HEALTH_CHECK_EVERY))
+                self.history.changed.wait(min(left, timeouts.HEALTH_CHECK))
 
     def _violations(self, invariants: tuple[Invariant, ...]) -> list[str]:
         with self.history.changed:

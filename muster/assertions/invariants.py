@@ -80,8 +80,11 @@ def no_started_gang_below_min_member(history: History) -> list[str]:
     Pods with a controller are left out: it deletes them as it sees fit.
     """
     violations = []
-    for gang in {history.group_of(pod) for pod in history.pods} - {""}:
-        members = [pod for pod in history.pods if history.group_of(pod) == gang and pod.bound]
+    gangs: dict[str, list[PodHistory]] = {}
+    for pod in history.pods:
+        if pod.bound and (gang := history.group_of(pod)):
+            gangs.setdefault(gang, []).append(pod)
+    for gang, members in gangs.items():
         lost = [pod for pod in members if _is_lost(history, pod)]
         needed = min_member_of(history, gang)
         if lost and len(members) >= needed > len(members) - len(lost):

@@ -33,8 +33,6 @@ from muster.run_options import RunOptions
 from muster.schedulers import Scheduler, choose, recording_conventions
 from muster.schedulers.base import LOG_LINES_SHOWN
 
-_CHECK_EVERY = 0.5  # seconds; a dead process does not notify a condition variable
-
 
 class Environment:
     """One per worker. `scenario()` returns a clean context, on a new cluster if the old one is broken."""
@@ -137,7 +135,7 @@ class Environment:
         self._check_or_restart()
         with history.changed:  # no answer from a history that a watch does not write to: it comes back, or is an error
             while not self.recorder.is_complete:
-                history.changed.wait(_CHECK_EVERY)
+                history.changed.wait(timeouts.HEALTH_CHECK)
                 self._check_or_restart()
         if self._policy:
             self._policy.check_nodes(history, reproduce)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from muster import timeouts
 from muster.cluster.api import Api
 from muster.cluster.resources import NODE, POD
 from muster.environment.cluster_objects import node_manifest
@@ -74,7 +75,7 @@ class SchedulerProbe:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise too_late
-                history.changed.wait(min(left, 0.5))
+                history.changed.wait(min(left, timeouts.HEALTH_CHECK))
 
     @staticmethod
     def _labelled(history: History, generation: str) -> Moment | None:

@@ -180,7 +180,7 @@ class ScenarioContext:
             raise HarnessError(f"no pod is terminating of {', '.join(pods) or 'the scenario'}")
         self.recording.must(all_of(f"{', '.join(names)} deleted", [eventually(deleting(name)) for name in names]))
         for name in names:
-            self.api.delete(POD, name, self.namespace, grace=0)
+            self.api.delete(POD, name, self._namespace_of(name), grace=0)
         self.recording.set_up(all_of(f"{', '.join(names)} gone", [eventually(gone(name)) for name in names]))
         self.note_activity()
 
