@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from scheduler.core.scheduling_types import Counts, Group, Pod
 
 # Reasons of the condition PodScheduled=False. Autoscalers add nodes for the first, and more nodes would not help with
-# the second.
-UNSCHEDULABLE, QUOTA_EXCEEDED = "Unschedulable", "QuotaExceeded"
+# the others.
+UNSCHEDULABLE, QUOTA_EXCEEDED, WAITING_FOR_VOLUMES = "Unschedulable", "QuotaExceeded", "WaitingForVolumes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,7 @@ class Bind:
 
     pod: Pod
     node: str
+    after: tuple[str, ...] = ()  # uids: the bindings of the unit ahead in a strict-FIFO queue, which must be done first
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,18 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Nominate:
-    """Nominate the pod to a node whose pods are still terminating; an empty name clears the nomination."""
+    """Nominate the pod to a node whose pods are still terminating, or where its volumes are being bound.
+
+    An empty name clears the nomination.
+    """
+
+    pod: Pod
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class BindVolumes:
+    """Bind the claims of a pod that has a place on this node: to volumes that exist there, or by provisioning some."""
 
     pod: Pod
     node: str
@@ -64,4 +76,4 @@ class SetGroupPhase:
     message: str = ""
 
 
-Action = Bind | Evict | Release | Nominate | Report | SetGroupPhase
+Action = Bind | BindVolumes | Evict | Release | Nominate | Report | SetGroupPhase

@@ -2,7 +2,7 @@
 
 Capacity has layers. Free now: allocatable minus the requests of all bound pods. Free later: what is free once
 terminating pods are gone, minus what is reserved for nominated pods. A pod is bound only where both layers have enough:
-it takes no capacity that is reserved for another pod.
+it takes no capacity that is reserved for another pod. Constraints regarding other pods hold in both layers, too.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler.core.node_table import Mask, NodeTable, Numbers
+from scheduler.core.placement_filters import allowed, preference
+from scheduler.core.policy import LEAST_ALLOCATED, MOST_ALLOCATED
 from scheduler.core.scheduling_types import CPU, GPU, PODS, Pod, PodRequirements
 
 _PENALTY_WEIGHT = 1 << 44  # a penalty outweighs any amount of free resources
@@ -25,16 +27,32 @@ class LastAllocation:
 
 
 class Capacity:
-    """Free resources by node. An allocation counts in every layer."""
+    """Free resources by node. An allocation counts in every layer.
 
-    def __init__(self, table: NodeTable, *layers: Numbers, last: LastAllocation | None = None) -> None:
-        self.table, self.layers = table, layers
+    With `freed`, a pod fits on a node if it did without what is counted there: victims on that node alone.
+    """
+
+    def __init__(
+        self,
+        table: NodeTable,
+        *layers: Numbers,
+        freed: Numbers | None = None,
+        last: LastAllocation | None = None,
+        scoring_strategy: str = MOST_ALLOCATED,
+    ) -> None:
+        self.table, self.layers, self.freed = table, layers, freed
         self._last = last or LastAllocation()
+        self._spreads = scoring_strategy == LEAST_ALLOCATED
+
+    def packed(self) -> Capacity | None:
+        """The same resources, allocated by bin packing; None if they are already."""
+        return Capacity(self.table, *self.layers, freed=self.freed, last=self._last) if self._spreads else None
 
     def allocate_best(self, requirements: PodRequirements) -> int | None:
         """Allocate on the best node for such a pod; None when no node fits."""
         last = self._last
-        if last.requirements is requirements and self.fits(last.row, requirements):
+        same = last.requirements is requirements and not requirements.concerns_other_pods
+        if same and not self._spreads and self.fits(last.row, requirements):
             row: int | None = last.row  # an identical pod came before: the fullest node is even fuller now
         else:
             row = self.best(requirements, self.fitting(requirements))
@@ -44,39 +62,67 @@ class Capacity:
         return row
 
     def fitting(self, requirements: PodRequirements) -> Mask:
-        """The eligible nodes that have enough free resources for such a pod."""
+        """The eligible nodes that have enough free resources for such a pod, and that other pods do not exclude."""
+        fits = self._with_resources(requirements)
+        if requirements.concerns_other_pods:
+            fits &= allowed(requirements, self.table, self.layers, self.freed)
+        return fits
+
+    def _with_resources(self, requirements: PodRequirements) -> Mask:
         columns = self.table.columns(requirements)
         if columns is None:
             return np.zeros(len(self.table), np.bool_)
         fits = self.table.eligibility(requirements).allowed.copy()
         for layer in self.layers:
             for column, amount in columns:
-                fits &= layer[column] >= amount
+                fits &= layer[column] >= (amount if self.freed is None else amount - self.freed[column])
         return fits
 
     def fits(self, row: int, requirements: PodRequirements) -> bool:
         columns = self.table.columns(requirements)
         if columns is None or not self.table.eligibility(requirements).allowed[row]:
             return False
-        return all(layer[column, row] >= amount for layer in self.layers for column, amount in columns)
+        freed = self.freed
+        for layer in self.layers:
+            for column, amount in columns:
+                if layer[column, row] < (amount if freed is None else amount - freed[column, row]):
+                    return False
+        if not requirements.concerns_other_pods:
+            return True
+        return bool(allowed(requirements, self.table, self.layers, self.freed)[row])
 
     def best(self, requirements: PodRequirements, among: Mask) -> int | None:
-        """The fullest node that fits (bin packing keeps large free blocks whole); then the first by name."""
+        """The preferred node that fits; then the fullest or the emptiest, by the policy; then the first by name."""
         rows = np.flatnonzero(among)
         if not len(rows):
             return None
-        score = self.table.eligibility(requirements).penalty[rows] * _PENALTY_WEIGHT
-        column = self.table.column.get(binpack_resource(requirements))
-        if column is not None:
-            score = score + np.clip(self.layers[0][column, rows], 0, _MAX_SCORE)
+        penalty = self.table.eligibility(requirements).penalty[rows]
+        if requirements.concerns_other_pods:
+            preferred = preference(requirements, self.table, self.layers[0], rows)
+            penalty = penalty if preferred is None else penalty - preferred
+        score = penalty * _PENALTY_WEIGHT + self._allocation_score(requirements, rows)
         return int(rows[np.argmin(score)])
 
+    def _allocation_score(self, requirements: PodRequirements, rows: Numbers) -> Numbers:
+        """Lower is better: the free amount of one resource, or the part of it that would be allocated."""
+        resource = scored_resource(requirements)
+        column = self.table.column.get(resource)
+        if column is None:
+            return np.zeros(len(rows), np.int64)
+        free = self.layers[0][column, rows]
+        score: Numbers = np.clip(free, 0, _MAX_SCORE)
+        if self._spreads:
+            left = free - dict(requirements.requests).get(resource, 0)
+            part = 1 - left / np.maximum(self.table.allocatable[column, rows], 1)
+            score = (np.clip(part, 0, 1) * _MAX_SCORE).astype(np.int64)
+        return score
+
     def max_pods(self, requirements: PodRequirements) -> int:
-        """How many such pods fit at once."""
+        """How many such pods fit at once, as far as resources limit them: constraints may allow fewer."""
         columns = self.table.columns(requirements)
         if not columns:
             return 0
-        rows = np.flatnonzero(self.fitting(requirements))
+        rows = np.flatnonzero(self._with_resources(requirements))
         if not len(rows):
             return 0
         counts = [layer[column, rows] // amount for layer in self.layers for column, amount in columns]
@@ -95,10 +141,15 @@ class Capacity:
             if column is not None:
                 for layer in self.layers:
                     layer[column, row] += sign * amount
+        for counter in requirements.counted:
+            column = self.table.counter_column.get(counter)
+            if column is not None:
+                for layer in self.layers:
+                    layer[column, row] += sign
 
 
-def binpack_resource(requirements: PodRequirements) -> str:
-    """The resource by which nodes are filled up."""
+def scored_resource(requirements: PodRequirements) -> str:
+    """The resource by which nodes are compared."""
     requested = {resource for resource, amount in requirements.requests if amount > 0}
     return next((resource for resource in (GPU, CPU) if resource in requested), PODS)
 

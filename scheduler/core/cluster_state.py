@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Set
 
+from scheduler.core.linked_groups import Links
 from scheduler.core.node_table import NodeTable
+from scheduler.core.pod_counters import PodCounters
 from scheduler.core.scheduling_types import DEFAULT_QUEUE, Counts, DisruptionBudget, Group, Key, Node, Pod, Queue
 
-Links = Mapping[Key, Set[Key]]
+SCHEDULER_OF_API = {"volcano": "volcano", "koordinator": "koord-scheduler"}
 _NO_PODS: dict[str, Pod] = {}
+_MAX_UNUSED_COLUMNS = 256
 
 
 class ClusterState:
@@ -22,7 +25,8 @@ class ClusterState:
         self.queues: dict[str, Queue] = {}
         self.budgets: dict[Key, DisruptionBudget] = {}
         self.counts: dict[Key, Counts] = {}  # of each group's running and ended members
-        self.pending: dict[str, Pod] = {}  # not bound, not gated, not terminating
+        self.counters = PodCounters()
+        self._pending: dict[str, Pod] = {}
         self.binding: dict[str, Pod] = {}  # assumed to be bound, not yet confirmed by the API server
         self.changed_groups: set[Key] = set()  # since the last `clear_changes`
         self._on_node: dict[str, dict[str, Pod]] = defaultdict(dict)
@@ -32,12 +36,23 @@ class ClusterState:
         self._table: NodeTable | None = None
 
     @property
+    def pending(self) -> dict[str, Pod]:
+        """The pods that are not bound, not gated and not terminating."""
+        self._classify_all()
+        return self._pending
+
+    @property
     def table(self) -> NodeTable:
         """The nodes as columns; rebuilt when a node was added, removed or changed."""
+        self._classify_all()
         if self._table is None:
             self._table = NodeTable(self.nodes.values())
             for pod in self.pods.values():
                 self._add_usage(pod, +1)
+            self.counters.added = list(self.counters)
+        for counter in self.counters.added:
+            self._table.add_counter(counter)
+        self.counters.added.clear()
         return self._table
 
     def clear_changes(self) -> None:
@@ -55,7 +70,10 @@ class ClusterState:
 
     def set_pod(self, pod: Pod) -> None:
         deleted_group = self._deleted_groups.get(pod.group) if pod.group is not None else None
+        if pod.requirements.constraints is not None:  # first: the pod that it replaces may need the same counters
+            self.counters.add(pod.requirements.constraints)
         self.remove_pod(pod.uid)
+        pod = self.counters.classify(pod)
         self.pods[pod.uid] = pod
         if pod.node:
             self._on_node[pod.node][pod.uid] = pod
@@ -63,7 +81,7 @@ class ClusterState:
             if pod.binding:
                 self.binding[pod.uid] = pod
         elif not pod.gated and not pod.terminating:
-            self.pending[pod.uid] = pod
+            self._pending[pod.uid] = pod
         if pod.group is not None:
             self._in_group[pod.group][pod.uid] = pod
             self._schedulers[pod.group].add(pod.scheduler)
@@ -75,7 +93,9 @@ class ClusterState:
         pod = self.pods.pop(uid, None)
         if pod is None:
             return
-        self.pending.pop(uid, None)
+        if pod.requirements.constraints is not None:
+            self.counters.remove(pod.requirements.constraints)
+        self._pending.pop(uid, None)
         self.binding.pop(uid, None)
         if pod.node:
             self._add_usage(pod, -1)
@@ -133,40 +153,69 @@ class ClusterState:
         return self.groups.get(pod.group) or (self._deleted_groups.get(pod.group) if pod.node else None)
 
     def is_served_by(self, key: Key, schedulers: Set[str]) -> bool:
-        """Whether one of these schedulers serves the group; a group that never had a member is served by all."""
-        names = self._schedulers.get(key)
-        return not names or not names.isdisjoint(schedulers)
+        """Whether one of these schedulers serves the group.
 
-    def group_links(self) -> tuple[Links, Links]:
-        """Which groups each group names as linked, and by which it is named."""
-        links: Links = {key: group.linked_groups for key, group in self.groups.items() if group.linked_groups}
-        linked_by: dict[Key, set[Key]] = defaultdict(set)
-        for key, linked_groups in links.items():
-            for linked in linked_groups:
-                linked_by[linked].add(key)
-        return links, linked_by
+        Its pods name their scheduler. A group that never had a member belongs to the scheduler that its API comes
+        from: beside Volcano, an admission by another scheduler would bypass that of Volcano.
+        """
+        names = self._schedulers.get(key) or {SCHEDULER_OF_API[self.groups[key].kind]}
+        return not names.isdisjoint(schedulers)
+
+    def group_links(self) -> Links:
+        """Which groups each group names as linked."""
+        return {key: group.linked_groups for key, group in self.groups.items() if group.linked_groups}
 
     def queue_of(self, pod: Pod) -> str:
         """The queue that a pod counts towards: its group's, else its own."""
-        group = self.group_of(pod)
-        return (group.queue if group else pod.queue) or DEFAULT_QUEUE
+        return self._named_queue(pod) or DEFAULT_QUEUE
 
-    def binding_may_unblock_queue(self, pod: Pod) -> bool:
-        """Whether a finished binding may unblock later pods: in a queue that is, or may be, strict FIFO."""
+    def names_queue(self, pod: Pod) -> bool:
+        return bool(self._named_queue(pod))
+
+    def binding_may_unblock_queue(self, pod: Pod, *, strict_by_default: bool) -> bool:
+        """Whether a finished binding may unblock later pods: in a strict-FIFO queue."""
         queue = self.queues.get(self.queue_of(pod))
-        return queue is not None and queue.strict is not False
+        return queue is not None and (strict_by_default if queue.strict is None else queue.strict)
 
     def priority_of(self, pod: Pod) -> int:
         """The priority of the pod's group, if that has a PriorityClass; else the pod's own."""
         group = self.group_of(pod)
         return group.priority if group is not None and group.priority is not None else pod.priority
 
+    def set_namespace(self, name: str, labels: Mapping[str, str] | None) -> None:
+        """The labels of a namespace, or None when it was deleted."""
+        self.counters.set_namespace(name, labels)
+
+    def _classify_all(self) -> None:
+        """Find out which pods the new counters count."""
+        if not self.counters.outdated:
+            return
+        self.counters.outdated = False
+        for pod in list(self.pods.values()):
+            classified = self.counters.classify(pod)
+            if classified is not pod:
+                self._add_usage(pod, -1)
+                self._add_usage(classified, +1)
+                for pods in (self.pods, self._pending, self.binding, *self._views(pod)):
+                    if pod.uid in pods:
+                        pods[pod.uid] = classified
+        if self._table is not None and len(self._table.counter_column) > 2 * len(self.counters) + _MAX_UNUSED_COLUMNS:
+            self._table = None
+
+    def _views(self, pod: Pod) -> list[dict[str, Pod]]:
+        views = [self._on_node[pod.node]] if pod.node else []
+        return views + ([self._in_group[pod.group]] if pod.group is not None else [])
+
+    def _named_queue(self, pod: Pod) -> str:
+        group = self.group_of(pod)
+        return group.queue if group else pod.queue
+
     def _mark_groups_in(self, queue: str) -> None:
         self.changed_groups |= {key for key, group in self.groups.items() if (group.queue or DEFAULT_QUEUE) == queue}
 
     def _add_usage(self, pod: Pod, sign: int) -> None:
         if self._table is not None and pod.node:
-            self._table.add_usage(pod.node, pod.requests, terminating=pod.terminating, sign=sign)
+            self._table.add_usage(pod.node, pod.requirements, terminating=pod.terminating, sign=sign)
 
 
 def _remove_from(view: dict[str, dict[str, Pod]] | dict[Key, dict[str, Pod]], key: object, uid: str) -> None:

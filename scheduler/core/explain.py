@@ -83,6 +83,8 @@ def _nodes(unit: Unit, pod: Pod, cycle: SchedulingCycle) -> Iterator[str]:
             yield f"  {node.name}: has an untolerated taint"
         elif eligibility.unmatched[row]:
             yield f"  {node.name}: doesn't match the pod's node affinity/selector"
+        elif reason := next((one for one, nodes in eligibility.without_volumes if nodes[row]), ""):
+            yield f"  {node.name}: {reason.removeprefix('node(s) ')}"
         else:
             victims = candidates.by_node.get(row, ())
             lower = [f"{'/'.join(one.key)} ({snapshot.cluster.priority_of(one)})" for one in victims]

@@ -1,21 +1,39 @@
 """All nodes as columns: allocatable resources, usage, and which pods may be scheduled there.
 
 Rows are sorted by node name, so that "the first of the best" is a defined tie-break. What depends only on labels and
-taints is computed once per set of pod requirements and cached until a node changes.
+taints is computed once per set of pod requirements, and cached until a node changes or no pending pod needs it.
+
+Beside the resources there is a column for each counter of pods (see `pod_constraints`), of which no node has any to
+allocate: what is "free" there is minus the number of pods. So an allocation, its release and a copy of the free
+resources need not tell the two apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from scheduler.core.scheduling_types import GPU, Node, PodRequirements, SelectorRequirement, Taint, Toleration
+from scheduler.core.pod_constraints import (
+    AntiAffinityOwners,
+    Counter,
+    MatchingPods,
+    PreferenceOwners,
+    Selector,
+    SelectorRequirement,
+    SpreadPods,
+    matching,
+)
+from scheduler.core.scheduling_types import GPU, Node, PodRequirements, Taint, Toleration
+from scheduler.core.volume_requirements import UNLIMITED, VolumeRequirement
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 
 _NAME = "metadata.name"
 _CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
@@ -32,6 +50,30 @@ class Eligibility:
     cordoned: Mask
     unmatched: Mask  # does not match the pod's node selector or affinity
     penalty: Numbers  # lower is better
+    without_volumes: tuple[tuple[str, Mask], ...] = ()  # by reason, the nodes that the pod's volumes exclude
+
+
+class RecentCache(Generic[_K, _V]):
+    """An entry that was not used between two calls of `age` is forgotten at the second of them; no other limit."""
+
+    def __init__(self) -> None:
+        self._used: dict[_K, _V] = {}  # since the last call of `age`
+        self._before: dict[_K, _V] = {}
+
+    def __len__(self) -> int:
+        return len(self._used.keys() | self._before.keys())
+
+    def __setitem__(self, key: _K, value: _V) -> None:
+        self._used[key] = value
+
+    def get(self, key: _K) -> _V | None:
+        found = self._used.get(key)
+        if found is None and key in self._before:
+            found = self._used[key] = self._before[key]
+        return found
+
+    def age(self) -> None:
+        self._before, self._used = self._used, {}
 
 
 class NodeTable:
@@ -42,6 +84,9 @@ class NodeTable:
         self.row = {node.name: number for number, node in enumerate(self.nodes)}
         self.resources = sorted({resource for node in self.nodes for resource in node.allocatable})
         self.column = {resource: number for number, resource in enumerate(self.resources)}
+        self.counter_column: dict[Counter, int] = {}
+        self.owners: dict[MatchingPods, list[AntiAffinityOwners | PreferenceOwners]] = {}  # by the pods that they mean
+        self._domains = RecentCache[str, tuple[Numbers, int]]()
         size = (len(self.resources), len(self.nodes))
         self.allocatable: Numbers = np.zeros(size, np.int64)
         self.used: Numbers = np.zeros(size, np.int64)
@@ -49,8 +94,10 @@ class NodeTable:
         for number, node in enumerate(self.nodes):
             for resource, amount in node.allocatable.items():
                 self.allocatable[self.column[resource], number] = amount
-        self._fits_on_empty_node: dict[PodRequirements, bool] = {}
-        self._eligibility: dict[tuple[object, ...], Eligibility] = {}
+        self._fits_on_empty_node = RecentCache[PodRequirements, bool]()
+        self._eligibility = RecentCache[tuple[object, ...], Eligibility]()
+        self._volume_slots = RecentCache[VolumeRequirement, Numbers]()
+        self._label_values = RecentCache[str, tuple[Numbers, dict[str | None, int]]]()
         self._taints: dict[tuple[Taint, ...], list[int]] = {}
         for number, node in enumerate(self.nodes):
             self._taints.setdefault(node.taints, []).append(number)
@@ -59,17 +106,76 @@ class NodeTable:
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def add_usage(self, name: str, requests: Sequence[tuple[str, int]], *, terminating: bool, sign: int) -> None:
+    def age_caches(self) -> None:
+        """Forget the requirements that no pod had in this scheduling cycle and in the last one."""
+        self._fits_on_empty_node.age()
+        self._eligibility.age()
+        self._volume_slots.age()
+        self._label_values.age()
+        self._domains.age()
+
+    def add_usage(self, name: str, requirements: PodRequirements, *, terminating: bool, sign: int) -> None:
         """Add a bound pod to the usage (+1) or remove it (-1)."""
         row = self.row.get(name)
         if row is None:
             return
-        for resource, amount in requests:
+        for resource, amount in requirements.requests:
             column = self.column.get(resource)
             if column is not None:
                 self.used[column, row] += sign * amount
                 if terminating:
                     self.terminating[column, row] += sign * amount
+        for counter in requirements.counted:
+            column = self.add_counter(counter)
+            if not terminating:
+                self.used[column, row] += sign
+            elif not isinstance(counter, SpreadPods):
+                self.used[column, row] += sign
+                self.terminating[column, row] += sign
+
+    def add_counter(self, counter: Counter) -> int:
+        """The column of the counter: a new one, unless it has one."""
+        if counter in self.counter_column:
+            return self.counter_column[counter]
+        column = self.counter_column[counter] = len(self.column) + len(self.counter_column)
+        if isinstance(counter, AntiAffinityOwners | PreferenceOwners):
+            self.owners.setdefault(matching(counter.term), []).append(counter)
+        if column >= len(self.used):
+            more = np.zeros((len(self.used) + 8, len(self)), np.int64)
+            self.allocatable, self.used, self.terminating = (
+                np.concatenate((array, more)) for array in (self.allocatable, self.used, self.terminating)
+            )
+        return column
+
+    def counts(self, counter: Counter, layer: Numbers) -> Numbers | None:
+        """How many such pods each node has; None if there are none."""
+        column = self.counter_column.get(counter)
+        return None if column is None else -layer[column]
+
+    def domains(self, topology_key: str) -> tuple[Numbers, int]:
+        """The number of each node's domain, -1 for a node without the label; and how many domains there are."""
+        found = self._domains.get(topology_key)
+        if found is None:
+            numbers: dict[str, int] = {}
+            values = (node.labels.get(topology_key) for node in self.nodes)
+            rows = [-1 if value is None else numbers.setdefault(value, len(numbers)) for value in values]
+            found = self._domains[topology_key] = np.array(rows, np.int64), len(numbers)
+        return found
+
+    def freed_counts(self, counter: Counter, freed: Numbers | None) -> Numbers | int:
+        """How many such pods would be gone from each node itself."""
+        column = self.counter_column.get(counter)
+        return 0 if freed is None or column is None else freed[column]
+
+    def in_domain(self, topology_key: str, counts: Numbers) -> Numbers:
+        """The sum over each node's domain; 0 for a node without the label."""
+        numbers, size = self.domains(topology_key)
+        if size == len(self):
+            return counts  # every node is a domain of its own
+        sums = np.bincount(numbers + 1, weights=counts, minlength=size + 1).astype(np.int64)
+        sums[0] = 0
+        in_domain: Numbers = sums[numbers + 1]
+        return in_domain
 
     def columns(self, requirements: PodRequirements) -> list[tuple[int, int]] | None:
         """The columns and amounts that a pod requests; None when no node has one of the resources."""
@@ -91,11 +197,31 @@ class NodeTable:
 
     def eligibility(self, requirements: PodRequirements) -> Eligibility:
         requests_gpu = any(resource == GPU and amount for resource, amount in requirements.requests)
-        constraints = requirements.selector, requirements.affinity, requirements.preferred, requirements.tolerations
-        key = (*constraints, requests_gpu)
+        rules = requirements.selector, requirements.affinity, requirements.preferred, requirements.tolerations
+        key = (*rules, requests_gpu)
         found = self._eligibility.get(key)
         if found is None:
             found = self._eligibility[key] = self._evaluate(requirements, requests_gpu)
+        return self._with_volumes(requirements, key, found) if requirements.volumes else found
+
+    def _with_volumes(self, requirements: PodRequirements, key: tuple[object, ...], base: Eligibility) -> Eligibility:
+        """Pods of one job share everything but their volumes, and a volume is usually on few nodes."""
+        key = (*key, requirements.volumes)
+        found = self._eligibility.get(key)
+        if found is None:
+            without = tuple((one.reason, self.volume_slots(one) == 0) for one in requirements.volumes)
+            allowed = base.allowed & ~np.logical_or.reduce([nodes for _, nodes in without])
+            found = self._eligibility[key] = replace(base, allowed=allowed, without_volumes=without)
+        return found
+
+    def volume_slots(self, requirement: VolumeRequirement) -> Numbers:
+        """For how many pods each node has such volumes."""
+        found = self._volume_slots.get(requirement)
+        if found is None:
+            found = self._volume_slots[requirement] = np.zeros(len(self), np.int64)
+            limits = requirement.limits or (UNLIMITED,) * len(requirement.terms)
+            for term, limit in zip(requirement.terms, limits, strict=True):
+                found[self._matches(term)] += limit
         return found
 
     def _evaluate(self, requirements: PodRequirements, requests_gpu: bool) -> Eligibility:
@@ -104,15 +230,45 @@ class NodeTable:
             untolerated = [taint for taint in taints if not tolerated(taint, requirements.tolerations)]
             tainted[rows] = any(taint.effect != "PreferNoSchedule" for taint in untolerated)
             penalty[rows] += _TAINT_PENALTY * sum(taint.effect == "PreferNoSchedule" for taint in untolerated)
-        unmatched = np.zeros(len(self), np.bool_)
-        if requirements.selector or requirements.affinity:
-            unmatched[:] = [not matches_affinity(node, requirements) for node in self.nodes]
         for weight, term in requirements.preferred:
-            penalty -= weight * np.array([_term_matches(node, term) for node in self.nodes], np.int64)
+            penalty -= weight * self._matches(term)
         if not requests_gpu and GPU in self.column:
             penalty += _GPU_NODE_PENALTY * (self.allocatable[self.column[GPU]] > 0)
         cordoned = self._cordoned if not tolerated(_CORDON, requirements.tolerations) else np.zeros(len(self), np.bool_)
+        unmatched = ~self._matches_affinity(requirements)
         return Eligibility(~(tainted | unmatched | cordoned), tainted, cordoned, unmatched, penalty)
+
+    def _matches_affinity(self, requirements: PodRequirements) -> Mask:
+        """The nodes that match the pod's node selector and required affinity."""
+        found = self._matches(tuple(SelectorRequirement(key, "In", (value,)) for key, value in requirements.selector))
+        if requirements.affinity:
+            found &= np.logical_or.reduce([self._matches(term) & bool(term) for term in requirements.affinity])
+        return found
+
+    def _matches(self, term: Selector) -> Mask:
+        """The nodes that match all of these requirements; each value of a label is looked at once."""
+        found = np.ones(len(self), np.bool_)
+        for requirement in term:
+            number_of, numbers = self._values(requirement.key)
+            if requirement.operator == "In":  # of thousands of values, such as host names, it lists a few
+                listed = [numbers[value] for value in requirement.values if value in numbers]
+            else:
+                listed = [
+                    number
+                    for value, number in numbers.items()
+                    if requirement_matches(requirement, {} if value is None else {requirement.key: value})
+                ]
+            found &= np.isin(number_of, listed)
+        return found
+
+    def _values(self, key: str) -> tuple[Numbers, dict[str | None, int]]:
+        """The number of each node's value of a label, and the numbers by value; None is no value."""
+        found = self._label_values.get(key)
+        if found is None:
+            numbers: dict[str | None, int] = {}
+            rows = [numbers.setdefault(label_of(node, key), len(numbers)) for node in self.nodes]
+            found = self._label_values[key] = np.array(rows, np.int64), numbers
+        return found
 
 
 def tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
@@ -126,17 +282,17 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
         return False
     if toleration.operator == "Exists":
         return True
+    if toleration.operator in ("Gt", "Lt"):
+        return _compares(taint.value, toleration.operator, toleration.value)
     return bool(toleration.key) and toleration.value == taint.value
 
 
-def matches_affinity(node: Node, requirements: PodRequirements) -> bool:
-    """Whether the node matches the pod's node selector and required affinity."""
-    if any(node.labels.get(key) != value for key, value in requirements.selector):
-        return False
-    return not requirements.affinity or any(term and _term_matches(node, term) for term in requirements.affinity)
+def label_of(node: Node, key: str) -> str | None:
+    """The name counts as a label."""
+    return node.labels.get(key, node.name if key == _NAME else None)
 
 
-def _term_matches(node: Node, term: tuple[SelectorRequirement, ...]) -> bool:
+def term_matches(node: Node, term: Selector) -> bool:
     return all(requirement_matches(requirement, {_NAME: node.name, **node.labels}) for requirement in term)
 
 
@@ -153,9 +309,13 @@ def requirement_matches(requirement: SelectorRequirement, labels: Mapping[str, s
         case "DoesNotExist":
             return value is None
         case "Gt" | "Lt":
-            try:
-                found, bound = int(value or ""), int(requirement.values[0])
-            except (ValueError, IndexError):
-                return False
-            return found > bound if requirement.operator == "Gt" else found < bound
+            return bool(requirement.values) and _compares(value or "", requirement.operator, requirement.values[0])
     return False
+
+
+def _compares(value: str, operator: str, bound: str) -> bool:
+    """Gt or Lt of whole numbers; anything else compares to nothing."""
+    try:
+        return int(value) > int(bound) if operator == "Gt" else int(value) < int(bound)
+    except ValueError:
+        return False

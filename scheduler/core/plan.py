@@ -3,27 +3,43 @@
 Each pending unit is tried once, in queue order. It is bound where resources are free now; or it is nominated to nodes
 where terminating pods will free enough; or it preempts lower-priority pods; or it stays pending with a reason and
 reserves nothing.
+
+A unit with unbound claims that fits now is nominated, and its volumes are bound there: no member is bound before all
+claims are. Until then each cycle finds the same place again, because nominated units come first among equals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scheduler.core import unschedulable
-from scheduler.core.actions import QUOTA_EXCEEDED, UNSCHEDULABLE, Action, Bind, Evict, Nominate, Release, Report
+from scheduler.core.actions import (
+    QUOTA_EXCEEDED,
+    UNSCHEDULABLE,
+    WAITING_FOR_VOLUMES,
+    Action,
+    Bind,
+    BindVolumes,
+    Evict,
+    Nominate,
+    Release,
+    Report,
+)
 from scheduler.core.admission import is_strict, unit_rejection
+from scheduler.core.binding_order import BindingOrder
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.gang_placement import Placement, place
 from scheduler.core.podgroup_phases import podgroup_phases
 from scheduler.core.policy import Policy
 from scheduler.core.preempt import preempt
+from scheduler.core.reprieve import PreemptionPlan
 from scheduler.core.scheduling_types import Key, Pod
-from scheduler.core.scheduling_units import Unit, group_name, pending_units, select_min_members
+from scheduler.core.scheduling_units import Unit, group_name, minimum_signature, pending_units, select_min_members
 from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
 
-_PENDING, _BINDING = "pending", "being bound"  # states of the head of a strict-FIFO queue
+_TIMED_OUT = "its victims did not terminate within scheduleTimeoutSeconds; for as long again it reserves no capacity"
 
 
 def plan(cluster: ClusterState, policy: Policy) -> list[Action]:
@@ -32,7 +48,9 @@ def plan(cluster: ClusterState, policy: Policy) -> list[Action]:
     if not pending:
         return list(podgroup_phases(cluster, policy))
     cycle = SchedulingCycle(cluster, policy)
-    return [*cycle.run(pending), *podgroup_phases(cluster, policy, cycle.started)]
+    actions = [*cycle.run(pending), *podgroup_phases(cluster, policy, cycle.started)]
+    cluster.table.age_caches()
+    return actions
 
 
 class SchedulingCycle:
@@ -40,10 +58,11 @@ class SchedulingCycle:
 
     def __init__(self, cluster: ClusterState, policy: Policy) -> None:
         self._cluster, self._policy = cluster, policy
-        self.snapshot = Snapshot(cluster)
+        self.snapshot = Snapshot(cluster, policy.schedulers, policy.scoring_strategy)
         self.actions: list[Action] = []
         self.started: set[Key] = set()  # the gangs that this plan starts
-        self._heads = dict(self._binding_heads())  # strict-FIFO queues, each with its head and the head's state
+        self._heads: dict[str, str] = {}  # strict-FIFO queues whose head is pending, and that head
+        self._binding_order = BindingOrder(cluster, policy)
         self._rejected: dict[tuple[object, ...], tuple[str, str]] = {}  # signatures of units that do not fit, and why
         self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
 
@@ -61,32 +80,48 @@ class SchedulingCycle:
         ):
             self._mark_pending(unit, reason)  # and does not block its queue
             return
-        min_members = select_min_members(unit, self._cluster) if unit.groups else list(unit.members)
-        signature = (*(id(pod.requirements) for pod in min_members), unit.preempts, *self._victim_scope(unit))
-        if signature in self._rejected:
+        signature = self._signature(unit)
+        if signature in self._rejected:  # an equal unit was ahead: this one must not start before that
             self._mark_unschedulable(unit, *self._rejected[signature])
-        elif self._start(unit, unit.members):
+            return
+        min_members = select_min_members(unit, self._cluster) if unit.groups else list(unit.members)
+        if self._start(unit, unit.members):
             pass
         elif started := self._start_min_members(unit, min_members):
+            if any(pod.unbound_claims for pod in unit.members if pod.uid in started):
+                return  # nothing of the gang is bound before its volumes are
             for pod in unit.members:
                 if pod.uid not in started:
                     self.decide(_late_member(unit, pod))
+        elif any(group.timed_out for group in unit.groups):
+            self._mark_unschedulable(unit, _TIMED_OUT, UNSCHEDULABLE)
         elif not self._reserve(unit, min_members) and not self._preempt(unit, min_members):
             self._rejected[signature] = self._unschedulable_reason(unit, min_members)
             self._mark_unschedulable(unit, *self._rejected[signature])
 
     def _start(self, unit: Unit, members: Sequence[Pod]) -> bool:
-        """Bind all of these members now, or none."""
+        """Bind all of these members now, or none; with unbound claims, their volumes first."""
         if self.snapshot.queue_usage.exceeded(members, later=False):
             return False
         placement = place(members, self.snapshot.free_now, self._nominated(members))
         if placement is None:
             return False
         self.snapshot.bind(members)
+        if any(pod.unbound_claims for pod in members):
+            self._bind_volumes(unit, members, placement)
+            return True
         self.started |= {group.key for group in unit.groups}
-        self._block_queue(unit, _BINDING)
-        self.actions += [Bind(pod, self.snapshot.table.nodes[placement[pod.uid]].name) for pod in members]
+        after = self._binding_order.add(_queue_entry(unit.members[0]), unit.queues, members)
+        self.actions += [Bind(pod, self.snapshot.table.nodes[placement[pod.uid]].name, after) for pod in members]
         return True
+
+    def _bind_volumes(self, unit: Unit, members: Sequence[Pod], placement: Placement) -> None:
+        """Keep the places of all members until all claims are bound."""
+        nodes = self._nominate_members(unit, members, placement)
+        self.actions += [BindVolumes(pod, nodes[pod.uid]) for pod in members if pod.unbound_claims]
+        names = ", ".join(sorted(set(nodes.values())))
+        self._report(unit.members, f"{unit.name} is nominated to {names}: waiting for its volumes", WAITING_FOR_VOLUMES)
+        self._block_queue(unit)
 
     def _start_min_members(self, unit: Unit, min_members: Sequence[Pod]) -> set[str]:
         """Bind minMember pods now: the smallest members, or else those that fit somewhere by themselves."""
@@ -116,7 +151,7 @@ class SchedulingCycle:
         """Preempt lower-priority pods, if that frees enough for all members."""
         if not self._policy.preemption or not unit.preempts:
             return False
-        found = preempt(min_members, self.candidates(unit), self.snapshot)
+        found: PreemptionPlan | None = preempt(min_members, self.candidates(unit), self.snapshot)
         if found is None:
             return False
         self.snapshot.evict(found.victims)
@@ -124,23 +159,31 @@ class SchedulingCycle:
             self.snapshot.free_later.allocate(found.placement[pod.uid], pod.requirements)
         for candidates in self._candidates.values():
             candidates.remove(found.victims)
-        self.actions += [self._eviction(victim, unit, min_members, found.placement) for victim in found.victims]
+        row, first_on = self.snapshot.table.row, {found.placement[pod.uid]: pod for pod in reversed(min_members)}
+        triggers = [first_on.get(row[victim.node], min_members[0]) for victim in found.victims]
+        for victim, trigger in zip(found.victims, triggers, strict=True):
+            self.actions.append(self._eviction(victim, unit, trigger))
         self._nominate(unit, min_members, found.placement)
         return True
 
     def _nominate(self, unit: Unit, min_members: Sequence[Pod], placement: Placement) -> None:
         self.snapshot.reserve(min_members)
-        nodes = {pod.uid: self.snapshot.table.nodes[placement[pod.uid]].name for pod in min_members}
-        self.actions += [Nominate(pod, nodes[pod.uid]) for pod in min_members if pod.nominated != nodes[pod.uid]]
-        self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated and pod.uid not in nodes]
+        nodes = self._nominate_members(unit, min_members, placement)
         names = ", ".join(sorted(set(nodes.values())))
         self._report(unit.members, f"{unit.name} is nominated to {names}: waiting for pods there to terminate")
-        self._block_queue(unit, _PENDING)
+        self._block_queue(unit)
+
+    def _nominate_members(self, unit: Unit, members: Sequence[Pod], placement: Placement) -> dict[str, str]:
+        """Returns their nodes by uid. The other members of the unit have no nomination any more."""
+        nodes = {pod.uid: self.snapshot.table.nodes[placement[pod.uid]].name for pod in members}
+        self.actions += [Nominate(pod, nodes[pod.uid]) for pod in members if pod.nominated != nodes[pod.uid]]
+        self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated and pod.uid not in nodes]
+        return nodes
 
     def _mark_unschedulable(self, unit: Unit, message: str, reason: str) -> None:
         """Nothing but a lack of resources or quota stops it: in a strict-FIFO queue it blocks all later units."""
         self._mark_pending(unit, f"gang {unit.name}: {message}" if unit.groups else message, reason)
-        self._block_queue(unit, _PENDING)
+        self._block_queue(unit)
 
     def _mark_pending(self, unit: Unit, message: str, reason: str = UNSCHEDULABLE) -> None:
         self.actions += [Nominate(pod, "") for pod in unit.members if pod.nominated]
@@ -174,9 +217,7 @@ class SchedulingCycle:
             return "no lower-priority pods to preempt"
         return "preempting all lower-priority pods would not free enough resources"
 
-    def _eviction(self, victim: Pod, unit: Unit, min_members: Sequence[Pod], placement: Placement) -> Evict:
-        row = self.snapshot.table.row[victim.node]
-        trigger = next((pod for pod in min_members if placement[pod.uid] == row), min_members[0])
+    def _eviction(self, victim: Pod, unit: Unit, trigger: Pod) -> Evict:
         if unit.groups:
             preemptor = f"higher priority pods, preemptor: {unit.name}, triggerpod: {'/'.join(trigger.key)}"
         else:
@@ -184,20 +225,43 @@ class SchedulingCycle:
         message = f"{trigger.scheduler}: preempting to accommodate {preemptor}"
         return Evict(victim, unit.name, trigger, message)
 
+    def _signature(self, unit: Unit) -> tuple[object, ...]:
+        """Everything that decides whether a unit fits: equal units are tried once.
+
+        Which members of a gang are needed depends on all of them, in the order of their names, and on those bound.
+        """
+        members = sorted(unit.members, key=lambda pod: pod.key) if unit.groups else unit.members
+        position = {group.key: number for number, group in enumerate(unit.groups)}
+        return (
+            *((id(pod.requirements), pod.role, position.get(pod.group or ("", ""))) for pod in members),
+            *(minimum_signature(group, self._cluster) for group in unit.groups),
+            unit.preempts,
+            *self._victim_scope(unit),
+        )
+
     def candidates(self, unit: Unit) -> Candidates:
-        scope = self._victim_scope(unit)
+        priority, queues, own_groups = scope = self._victim_scope(unit)
         if scope not in self._candidates:
-            self._candidates[scope] = Candidates(*scope, self.snapshot)
+            in_all_groups = priority, queues, frozenset[Key]()
+            if in_all_groups not in self._candidates:
+                self._candidates[in_all_groups] = Candidates(priority, queues, self.snapshot)
+            if own_groups:
+                self._candidates[scope] = self._candidates[in_all_groups].without_groups(own_groups)
         return self._candidates[scope]
 
     def _victim_scope(self, unit: Unit) -> tuple[int, frozenset[str], frozenset[Key]]:
         """Which pods it may preempt: those below this priority, in these queues, and outside of these groups.
 
-        The groups are its own and the linked ones, as far as they have bound members.
+        The groups are its own and the linked ones, as far as they have bound members of a lower priority.
         """
         groups = {pod.group for pod in unit.members if pod.group} | {group.key for group in unit.groups}
-        own_groups = frozenset(key for key in groups if any(pod.node for pod in self._cluster.members(key)))
+        own_groups = frozenset(
+            key for key in groups if any(self._is_below(unit, pod) for pod in self._cluster.members(key))
+        )
         return unit.priority, unit.queues, own_groups
+
+    def _is_below(self, unit: Unit, pod: Pod) -> bool:
+        return bool(pod.node) and self._cluster.priority_of(pod) < unit.priority
 
     def _nominated(self, members: Sequence[Pod]) -> dict[str, int]:
         row = self.snapshot.table.row
@@ -205,22 +269,15 @@ class SchedulingCycle:
 
     def _blocked_by_queue_head(self, unit: Unit) -> str:
         for queue in sorted(unit.queues & self._heads.keys()):
-            head, state = self._heads[queue]
+            head = self._heads[queue]
             if head != _queue_entry(unit.members[0]):  # the rest of the head's own gang is not blocked
-                return f"queue {queue} is strict FIFO: {head} is ahead and {state}"
+                return f"queue {queue} is strict FIFO: {head} is ahead and pending"
         return ""
 
-    def _block_queue(self, unit: Unit, state: str) -> None:
+    def _block_queue(self, unit: Unit) -> None:
         for queue in unit.queues:
             if is_strict(queue, self._cluster, self._policy):
-                self._heads.setdefault(queue, (_queue_entry(unit.members[0]), state))
-
-    def _binding_heads(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """Concurrent bindings may finish in any order: in a strict-FIFO queue the next unit waits for all of them."""
-        for pod in self._cluster.binding.values():
-            queue = self._cluster.queue_of(pod)
-            if is_strict(queue, self._cluster, self._policy):
-                yield queue, (_queue_entry(pod), _BINDING)
+                self._heads.setdefault(queue, _queue_entry(unit.members[0]))
 
 
 def _queue_entry(pod: Pod) -> str:

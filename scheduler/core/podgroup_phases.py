@@ -57,11 +57,14 @@ def _terminal_phase(group: Group, counts: Counts) -> str:
 
 
 def _release_partial(group: Group, cluster: ClusterState) -> Iterator[Release]:
-    """Release the bound members of a partially started gang that has no pending members to complete it."""
+    """Release the bound members of a partially started gang that has no pending members to complete it.
+
+    A member with a problem, such as a binding that is always rejected, cannot.
+    """
     if group.phase in STARTED | FINISHED or has_started(group, cluster):
         return
     members = cluster.members(group.key)
-    if any(pod.uid in cluster.pending or pod.gated for pod in members):
+    if any((pod.uid in cluster.pending and not pod.problem) or pod.gated for pod in members):
         return
     for pod in counted_members(group, cluster):
         yield Release(pod, f"gang {group_name(group.key)} was partially started and cannot be completed")

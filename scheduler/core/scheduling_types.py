@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from scheduler.core.pod_constraints import Counter, PodConstraints, SelectorRequirement
+from scheduler.core.volume_requirements import VolumeRequirement
+
 Amounts = Mapping[str, int]
 Key = tuple[str, str]  # namespace and name
 
@@ -51,15 +54,6 @@ class Toleration:
 
 
 @dataclass(frozen=True, slots=True)
-class SelectorRequirement:
-    """One requirement of a selector: `key operator values`; the key `metadata.name` means the node's name."""
-
-    key: str
-    operator: str  # In, NotIn, Exists, DoesNotExist, Gt, Lt
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class PodRequirements:
     """Everything that decides where a pod fits. Pods of one job share one object, so a node search serves them all."""
 
@@ -68,6 +62,23 @@ class PodRequirements:
     affinity: tuple[tuple[SelectorRequirement, ...], ...] = ()  # required: at least one term must match
     preferred: tuple[tuple[int, tuple[SelectorRequirement, ...]], ...] = ()  # weights and terms
     tolerations: tuple[Toleration, ...] = ()
+    volumes: tuple[VolumeRequirement, ...] = ()  # all must hold
+    constraints: PodConstraints | None = None  # regarding other pods
+    counted: frozenset[Counter] = frozenset()  # the counters that count such a pod; set by the cluster state
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Decisions look requirements up all the time, and their hash never changes."""
+        rules = self.selector, self.affinity, self.preferred, self.tolerations, self.volumes, self.constraints
+        object.__setattr__(self, "_hash", hash((self.requests, rules, self.counted)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def concerns_other_pods(self) -> bool:
+        """Whether other pods matter to it, or it to them."""
+        return self.constraints is not None or bool(self.counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +103,7 @@ class Pod:
     queue: str = ""  # by its own annotation; its group's queue has precedence
     non_preemptible: bool = False  # never a victim
     labels: Mapping[str, str] = field(default_factory=dict)
+    unbound_claims: bool = False  # has claims that are bound only once a node is selected for the pod
     problem: str = ""
 
     @property
@@ -138,6 +150,7 @@ class Group:
     min_resources: Amounts = field(default_factory=dict)  # minResources, if specified
     phase: str = ""  # as the API has it
     counts: Counts = Counts()  # as the API has it
+    timed_out: bool = False  # its reservation has exceeded scheduleTimeoutSeconds: for now it reserves nothing
     problem: str = ""
 
 

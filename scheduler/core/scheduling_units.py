@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from scheduler.core.capacity import size
-from scheduler.core.cluster_state import ClusterState, Links
+from scheduler.core.cluster_state import ClusterState
+from scheduler.core.linked_groups import linked_sets
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import Group, Key, Pod, PodRequirements
 
-STARTED = frozenset({"Running", "Scheduled"})  # phases of a PodGroup that has reached minMember once
+# Phases of a PodGroup that has reached minMember once. Unknown, of both APIs: some members run, others were lost.
+STARTED = frozenset({"Running", "Scheduled", "Unknown"})
 FINISHED = frozenset({"Completed", "Finished", "Failed"})
 
 
@@ -62,11 +64,8 @@ def pending_units(cluster: ClusterState, policy: Policy) -> list[Unit]:
             found.append(_single_pod_unit(pod, group, cluster))
         else:
             gangs[pod.group].append(pod)
-    links, linked_by = cluster.group_links() if gangs else ({}, {})
-    while gangs:
-        key = next(iter(gangs))
-        linked = sorted(_reachable(key, links) & _reachable(key, linked_by))
-        found.append(_gang(linked, [pod for key in linked for pod in gangs.pop(key, [])], cluster))
+    for linked in linked_sets(gangs, cluster.group_links() if gangs else {}):
+        found.append(_gang(linked, [pod for key in linked for pod in gangs.get(key, ())], cluster))
     return sorted(found, key=lambda unit: unit.order)
 
 
@@ -120,6 +119,12 @@ def select_min_members(
     return chosen
 
 
+def minimum_signature(group: Group, cluster: ClusterState) -> tuple[object, ...]:
+    """How many more members, of which roles and for which queue, a gang needs: what `select_min_members` depends on."""
+    bound = Counter(pod.role for pod in counted_members(group, cluster))
+    return group.queue, effective_min_member(group), tuple(sorted(group.roles.items())), tuple(sorted(bound.items()))
+
+
 def counted_members(group: Group, cluster: ClusterState) -> list[Pod]:
     """The bound members that count towards minMember."""
     if group.match_policy == "only-waiting":
@@ -145,19 +150,6 @@ def _is_short(group: Group, cluster: ClusterState) -> bool:
     bound, counts = counted_members(group, cluster), cluster.counts.get(group.key, group.counts)
     ended = counts.succeeded + counts.failed
     return not reaches_min_member(group, bound) and len(bound) + ended < effective_min_member(group)
-
-
-def _reachable(key: Key, links: Links) -> set[Key]:
-    """The groups that are reachable over links, itself included.
-
-    Groups are linked if they reach each other in both directions: a gang never waits for one that only names it.
-    """
-    reached, queue = {key}, [key]
-    while queue:
-        new = links.get(queue.pop(), set()) - reached
-        reached |= new
-        queue += new
-    return reached
 
 
 def _gang(linked: Sequence[Key], pods: Iterable[Pod], cluster: ClusterState) -> Unit:
@@ -201,8 +193,18 @@ def _blocked_reason(linked: Sequence[Key], members: Sequence[Pod], cluster: Clus
             return f"PodGroup {group_name(key)}: {group.problem}"
         existing = counted_members(group, cluster) + [pod for pod in members if pod.group == key]
         if not reaches_min_member(group, existing) and not has_started(group, cluster):
-            return f"gang {group_name(key)} is below minMember: {_shortfall(group, existing)}"
+            return (
+                f"gang {group_name(key)} is below minMember: {_shortfall(group, existing)}{_problem_in(key, cluster)}"
+            )
     return ""
+
+
+def _problem_in(key: Key, cluster: ClusterState) -> str:
+    """A member that exists and does not count, if there is one: the others should not have to look for it."""
+    found = min(
+        ((pod.key[1], pod.problem) for pod in cluster.members(key) if pod.problem and not pod.node), default=None
+    )
+    return f"; {found[0]}: {found[1]}" if found else ""
 
 
 def _shortfall(group: Group, existing: Sequence[Pod]) -> str:

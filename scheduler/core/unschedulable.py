@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from scheduler.core.capacity import Capacity
 from scheduler.core.node_table import Mask
+from scheduler.core.placement_filters import excluded
 from scheduler.core.scheduling_types import PODS, Pod, PodRequirements, format_amount
 from scheduler.core.snapshot import Snapshot
 
@@ -25,11 +27,20 @@ def fit_error(requirements: PodRequirements, capacity: Capacity) -> str:
         (int(tainted.sum()), "node(s) had untolerated taint(s)"),
         (int(unmatched.sum()), "node(s) didn't match Pod's node affinity/selector"),
     ]
+    rejected = eligibility.tainted | eligibility.unmatched | eligibility.cordoned
+    for reason, nodes in eligibility.without_volumes:  # a node counts for the first of them only
+        parts.append((int((nodes & ~rejected).sum()), reason))
+        rejected = rejected | nodes
     for resource, amount in requirements.requests:
         if amount > 0:
             lacking = int((eligibility.allowed & ~_enough(capacity, resource, amount)).sum())
             parts.append((lacking, "Too many pods" if resource == PODS else f"Insufficient {resource}"))
-    reasons = ", ".join(f"{count} {reason}" for count, reason in parts if count)
+    for reason, nodes in excluded(requirements, table, capacity.layers):
+        parts.append((int((eligibility.allowed & nodes).sum()), reason))
+    totals = Counter[str]()
+    for count, reason in parts:
+        totals[reason] += count
+    reasons = ", ".join(f"{count} {reason}" for reason, count in totals.items() if count)
     return f"0/{len(table)} nodes are available: {reasons or 'free resources are reserved for nominated pods'}"
 
 

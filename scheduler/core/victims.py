@@ -6,37 +6,38 @@ another queue and terminating pods are no candidates. A gang with disruption mod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from functools import cache
 
 import numpy as np
 
-from scheduler.core.node_table import Mask, Numbers, requirement_matches
+from scheduler.core.cost_bounds import (
+    ABOVE_ANY_PRIORITY,
+    NO_VICTIMS,
+    Cost,
+    CostBounds,
+    counter_columns,
+    known_columns,
+)
+from scheduler.core.node_table import Numbers, requirement_matches
+from scheduler.core.pod_constraints import Counter
 from scheduler.core.scheduling_types import DisruptionBudget, Key, Pod
 from scheduler.core.snapshot import Snapshot
 
-_ABOVE_ANY_PRIORITY = 1 << 33  # added to each priority, so that more victims always have a larger sum
-
-Cost = tuple[int, int, int, int, float]
-
 
 class Candidates:
-    """The pods that a unit of this priority, in these queues, may preempt; the highest priority first.
+    """The pods that a unit of this priority, in these queues, may preempt; the highest priority first."""
 
-    Members of `own_groups`, the unit's own groups, are never candidates.
-    """
-
-    def __init__(self, priority: int, queues: frozenset[str], own_groups: frozenset[Key], snapshot: Snapshot) -> None:
-        self._snapshot, self._cluster, self._own_groups = snapshot, snapshot.cluster, own_groups
+    def __init__(self, priority: int, queues: frozenset[str], snapshot: Snapshot) -> None:
+        self._snapshot, self._cluster = snapshot, snapshot.cluster
         self.by_node: dict[int, list[Pod]] = {}  # by row
-        self.freeable: Numbers = np.zeros_like(snapshot.table.used)
-        self.highest_priority: Numbers = np.full(len(snapshot.table), -_ABOVE_ANY_PRIORITY, np.int64)
-        self.pdb_protected: Mask = np.zeros(len(snapshot.table), np.bool_)  # nodes with an exhausted PDB's pods
         self._disruptions_left = {key: budget.allowed for key, budget in self._cluster.budgets.items()}
         for evicted in snapshot.evicted.values():
             self._consume_budgets(evicted)
         self._group_victims: dict[Key, list[Pod]] = {}  # of gangs with disruption mode All
         kept_groups: dict[Key, bool] = {}  # true: one of its members is not preemptible
-        for pod in self._cluster.bound():
+        for pod in snapshot.bound_in(queues):
             if not self._is_preemptible(pod, priority, queues):
                 continue
             group = self._cluster.group_of(pod)
@@ -46,9 +47,27 @@ class Candidates:
                     kept_groups[group.key] = not all(self._is_preemptible(one, priority, queues) for one in members)
                 if kept_groups[group.key]:
                     continue
-            self._add(pod)
+            self.by_node.setdefault(snapshot.table.row[pod.node], []).append(pod)
         for pods in self.by_node.values():
             pods.sort(key=self.priority_key)
+        self.bounds = CostBounds(self.by_node, self._is_protected, snapshot)
+        self._counted_bounds: dict[frozenset[Counter], CostBounds] = {}
+        self.freeable: Numbers = self.bounds.freeable()
+        columns = cache(lambda requirements: counter_columns(requirements, snapshot))
+        for row, pods in self.by_node.items():
+            for pod in pods:
+                for column in columns(pod.requirements) if pod.requirements.counted else ():
+                    self.freeable[column, row] += 1
+
+    def without_groups(self, groups: frozenset[Key]) -> Candidates:
+        """The same candidates but for the members of these groups: a unit never preempts its own gang."""
+        found = copy(self)
+        found.by_node = {row: list(pods) for row, pods in self.by_node.items()}
+        found.freeable, found._counted_bounds = self.freeable.copy(), dict(self._counted_bounds)
+        found._disruptions_left, found._group_victims = dict(self._disruptions_left), dict(self._group_victims)
+        for pod in (pod for key in groups for pod in self._cluster.members(key) if pod.node):
+            found._remove(pod)
+        return found
 
     def remove(self, evicted: Iterable[Pod]) -> None:
         """Pods that this cycle evicts are no candidates any more."""
@@ -56,17 +75,32 @@ class Candidates:
             self._consume_budgets(pod)
             if pod.group is not None:
                 self._group_victims.pop(pod.group, None)
-            row = self._snapshot.table.row[pod.node]
-            pods = self.by_node.get(row, [])
-            if pod not in pods:
-                continue
-            pods.remove(pod)
-            priorities = (self._cluster.priority_of(one) for one in pods)
-            self.highest_priority[row] = max(priorities, default=-_ABOVE_ANY_PRIORITY)
-            for column, amount in known_columns(pod, self._snapshot):
-                self.freeable[column, row] -= amount
-            if not pods:
-                del self.by_node[row]
+            self._remove(pod)
+
+    def _remove(self, pod: Pod) -> None:
+        row = self._snapshot.table.row.get(pod.node)
+        if row is None or pod not in self.by_node.get(row, ()):
+            return
+        self.by_node[row].remove(pod)
+        if not self.by_node[row]:
+            del self.by_node[row]
+        for column, amount in known_columns(pod.requirements, self._snapshot):
+            self.freeable[column, row] -= amount
+        for column in counter_columns(pod.requirements, self._snapshot):
+            self.freeable[column, row] -= 1
+
+    def ascending_by_counters(self, rows: Numbers, excluding: frozenset[Counter]) -> Iterator[tuple[Cost, int]]:
+        """Lower bounds where resources are not missing: at least one candidate that these counters count must go."""
+        if excluding not in self._counted_bounds:
+            counted = {
+                row: found
+                for row, pods in self.by_node.items()
+                if (found := [pod for pod in pods if not excluding.isdisjoint(pod.requirements.counted)])
+            }
+            self._counted_bounds[excluding] = CostBounds(counted, self._is_protected, self._snapshot)
+        return self._counted_bounds[excluding].ascending(
+            rows, np.zeros((1, len(rows)), np.int64), np.zeros(1, np.int64)
+        )
 
     def all_pods(self) -> list[Pod]:
         return [pod for row in sorted(self.by_node) for pod in self.by_node[row]]
@@ -84,6 +118,26 @@ class Candidates:
             members = self._cluster.members(group.key)
             self._group_victims[group.key] = [one for one in members if one.node and not self._is_terminating(one)]
         return self._group_victims[group.key]
+
+    def with_group_victims(self, pods: Iterable[Pod]) -> list[Pod]:
+        """These pods, and those that are evicted together with them."""
+        victims: dict[str, Pod] = {}
+        for pod in pods:
+            if pod.uid not in victims:
+                victims |= {member.uid: member for member in self.group_victims(pod)}
+        return sorted(victims.values(), key=self.priority_key)
+
+    def reprieve_order(self, pods: Sequence[Pod]) -> list[Pod]:
+        """The order in which victims are reprieved: PDB violations first, then the highest priority."""
+        if not self._disruptions_left:
+            return sorted(pods, key=self.priority_key)
+        violating = {pod.uid for pod in self.pdb_violations(pods)}
+        return sorted(pods, key=lambda pod: (pod.uid not in violating, self.priority_key(pod)))
+
+    def reprieve_order_on(self, row: int) -> list[Pod]:
+        """The same for all candidates on a node, which are sorted already."""
+        pods = self.by_node.get(row, [])
+        return self.reprieve_order(pods) if self._disruptions_left else pods
 
     def pdb_violations(self, pods: Sequence[Pod]) -> list[Pod]:
         """The pods whose eviction, in this order, would violate a PodDisruptionBudget."""
@@ -105,19 +159,19 @@ class Candidates:
         time of the highest-priority victims.
         """
         if not victims:
-            return 0, -_ABOVE_ANY_PRIORITY, 0, 0, 0.0
+            return NO_VICTIMS
         priorities = [self._cluster.priority_of(pod) for pod in victims]
         highest = max(priorities)
         earliest = min(pod.started for pod, its in zip(victims, priorities, strict=True) if its == highest)
-        total = sum(priority + _ABOVE_ANY_PRIORITY for priority in priorities)
+        total = sum(priority + ABOVE_ANY_PRIORITY for priority in priorities)
         return len(self.pdb_violations(victims)), highest, total, len(victims), -earliest
 
     def _is_preemptible(self, pod: Pod, priority: int, queues: frozenset[str]) -> bool:
         return (
-            self._cluster.priority_of(pod) < priority
+            not pod.terminating
             and not pod.non_preemptible
-            and pod.group not in self._own_groups
-            and not self._is_terminating(pod)
+            and self._cluster.priority_of(pod) < priority
+            and pod.uid not in self._snapshot.evicted
             and self._cluster.queue_of(pod) in queues
             and pod.node in self._snapshot.table.row
         )
@@ -125,14 +179,9 @@ class Candidates:
     def _is_terminating(self, pod: Pod) -> bool:
         return pod.terminating or pod.uid in self._snapshot.evicted
 
-    def _add(self, pod: Pod) -> None:
-        row = self._snapshot.table.row[pod.node]
-        self.by_node.setdefault(row, []).append(pod)
-        self.highest_priority[row] = max(int(self.highest_priority[row]), self._cluster.priority_of(pod))
+    def _is_protected(self, pod: Pod) -> bool:
         left = self._disruptions_left
-        self.pdb_protected[row] |= bool(left) and any(left[one.key] <= 0 for one in self._budgets(pod))
-        for column, amount in known_columns(pod, self._snapshot):
-            self.freeable[column, row] += amount
+        return bool(left) and any(left[one.key] <= 0 for one in self._budgets(pod))
 
     def _consume_budgets(self, pod: Pod) -> None:
         for budget in self._budgets(pod):
@@ -140,12 +189,6 @@ class Candidates:
 
     def _budgets(self, pod: Pod) -> list[DisruptionBudget]:
         return [budget for budget in self._cluster.budgets.values() if _selects(budget, pod)]
-
-
-def known_columns(pod: Pod, snapshot: Snapshot) -> list[tuple[int, int]]:
-    """The columns and amounts of the pod's requests; resources that no node has are left out."""
-    column = snapshot.table.column
-    return [(column[resource], amount) for resource, amount in pod.requests if resource in column]
 
 
 def _selects(budget: DisruptionBudget, pod: Pod) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Report, SetGroupPhase
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.plan import plan
+from scheduler.core.pod_constraints import SelectorRequirement
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import (
     CPU,
@@ -27,7 +28,6 @@ from scheduler.core.scheduling_types import (
     Pod,
     PodRequirements,
     Queue,
-    SelectorRequirement,
 )
 
 NAMESPACE = "team"
@@ -98,17 +98,19 @@ class FakeCluster:
     def pod(self, name: str, gpus: int = 0, priority: int = 0, on: str = "", *, cpu: int = 0, **more: Any) -> Pod:
         """`more` are fields of PodRequirements or of Pod."""
         constraints = {
-            key: more.pop(key) for key in ("selector", "affinity", "preferred", "tolerations") if key in more
+            key: more.pop(key)
+            for key in ("selector", "affinity", "preferred", "tolerations", "volumes", "constraints")
+            if key in more
         }
         now = self.tick()
         defaults: dict[str, Any] = {
             "created": now,
             "started": now if on else 0.0,
             "scheduler": "muster-scheduler",
+            "key": (NAMESPACE, name),
             "uid": name,
         }
         pod = Pod(
-            key=(NAMESPACE, name),
             requirements=requirements(gpus, cpu, **constraints),
             priority=priority,
             node=on,

@@ -317,3 +317,28 @@ def test_podgroups_of_other_schedulers_are_ignored() -> None:
     assert cluster.step().changes == []
     cluster.pod("theirs-1", 1, group=key("theirs"), scheduler="volcano")
     assert cluster.step().changes == []
+
+
+def test_a_gang_that_fits_with_other_members_starts_behind_a_similar_one_that_does_not() -> None:
+    """Both need two small pods, which do not fit; but two larger members of the second gang do."""
+    cluster = FakeCluster()
+    cluster.node("full", 4, labels={"pool": "s"})
+    cluster.pod("running", 4, 100, "full")
+    cluster.node("free", 4, labels={"pool": "t"})
+    cluster.group("first", 2)
+    cluster.group("second", 2)
+    for group, pools in (("first", "ss"), ("second", "sstt")):
+        for number, pool in enumerate(pools):
+            gpus = 1 if pool == "s" else 2
+            cluster.pod(f"{group}-{number}", gpus, group=key(group), selector=(("pool", pool),))
+    assert cluster.plan().bound == {"second-2": "free", "second-3": "free"}
+
+
+def test_like_gangs_that_do_not_fit_are_tried_once() -> None:
+    cluster = FakeCluster()
+    cluster.node("n", 4)
+    for number in range(3):
+        cluster.gang(f"large-{number}", 3, 2)
+    decision = cluster.plan()
+    assert decision.bound == {}
+    assert len({reason.partition(": ")[2] for reason in decision.reasons.values()}) == 1

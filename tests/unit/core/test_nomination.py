@@ -174,3 +174,21 @@ def test_a_late_member_of_a_running_gang_is_nominated_like_a_single_pod() -> Non
     cluster.gang("train", 2, 1, 100, on="n")
     cluster.pod("train-2", 2, 100, group=key("train"))
     assert cluster.step().nominated == {"train-2": "n"}
+
+
+def test_a_gang_that_has_timed_out_gives_up_its_reservation_and_starts_only_where_it_fits() -> None:
+    cluster = FakeCluster()
+    cluster.node("a", 4)
+    cluster.node("b", 4)
+    cluster.pod("low", 4, on="a")
+    gang = cluster.gang("gang", 2, 4, priority=10)
+    assert set(cluster.step().nominated.values()) == {"a", "b"}
+    cluster.group("gang", 2, timed_out=True)
+    decision = cluster.step()
+    assert decision.nominated == {pod.key[1]: "" for pod in gang}
+    assert "scheduleTimeoutSeconds" in decision.reasons["gang-0"]
+    cluster.pod("other", 4)
+    assert set(cluster.step().bound) == {"other"}
+    assert cluster.plan().evicted == set()  # nor does it preempt for now
+    cluster.group("gang", 2)
+    assert cluster.plan().evicted == {"other"}

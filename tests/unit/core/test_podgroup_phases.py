@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler.core.actions import SetGroupPhase
+from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import GPU, Counts
 from tests.support.cluster_builder import FakeCluster, key
 
@@ -151,3 +152,28 @@ def test_a_running_gang_stays_running_when_min_member_is_raised() -> None:
     cluster.settle()
     assert phase_of(cluster) == "Running"
     assert cluster.where() == {"train-0": "n", "train-1": "n"}
+
+
+@pytest.mark.parametrize("kind", ["volcano", "koordinator"])
+def test_the_running_members_of_a_group_in_phase_unknown_are_not_released(kind: str) -> None:
+    """Volcano sets Unknown when a gang that has started loses members."""
+    cluster = FakeCluster()
+    cluster.node("n", 3)
+    cluster.gang("train", 3, 1, on="n", min_member=4, kind=kind, phase="Unknown")
+    cluster.pod("train-3", 1, group=key("train"))
+    decision = cluster.step()
+    assert decision.released == set()
+    cluster.node("more", 1)
+    assert cluster.step().bound == {"train-3": "more"}
+
+
+@pytest.mark.parametrize(("kind", "owner"), [("volcano", "volcano"), ("koordinator", "koord-scheduler")])
+def test_a_group_without_members_is_left_to_the_scheduler_of_its_api(kind: str, owner: str) -> None:
+    """Beside Volcano, another scheduler that sets Inqueue would bypass Volcano's admission."""
+    for names, served in (({"muster-scheduler"}, False), ({"muster-scheduler", owner}, True)):
+        cluster = FakeCluster(Policy(schedulers=frozenset(names)))
+        cluster.group("train", 1, kind=kind)
+        assert bool(cluster.step().phases) is served
+        cluster.pod("train-0", 1, group=key("train"))
+        cluster.step()
+        assert phase_of(cluster) == ("Inqueue" if kind == "volcano" else "Scheduling")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from scheduler.core.pod_constraints import SelectorRequirement
 from scheduler.core.policy import Policy
-from scheduler.core.scheduling_types import SelectorRequirement, Taint, Toleration
+from scheduler.core.scheduling_types import Taint, Toleration
 from tests.support.cluster_builder import FakeCluster, key
 
 

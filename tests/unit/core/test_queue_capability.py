@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from scheduler.core.actions import QUOTA_EXCEEDED, UNSCHEDULABLE, Report
+from scheduler.core.actions import QUOTA_EXCEEDED, UNSCHEDULABLE, Bind, Report
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import CPU, GPU
-from tests.support.cluster_builder import FakeCluster, key
+from tests.support.cluster_builder import Decision, FakeCluster, key
 
 
 def research(gpus: int | None = 8, offered: int = 16, policy: Policy | None = None, **more: Any) -> FakeCluster:
@@ -116,20 +116,46 @@ def test_in_a_strict_fifo_queue_the_head_blocks_later_gangs(of_queue: bool | Non
     assert decision.bound == {}
     assert decision.reasons["small-0"] == "queue research is strict FIFO: team/large is ahead and pending"
     cluster.finish(*(f"first-{number}" for number in range(6)))
-    assert {name[:-2] for name in cluster.step().bound} == {"large"}
-    assert cluster.step().bound == {"small-0": "n"}
+    assert {name[:-2] for name in cluster.step().bound} == {"large", "small"}
 
 
-def test_in_a_strict_fifo_queue_the_next_gang_waits_for_bindings_in_flight() -> None:
+def after(decision: Decision) -> dict[str, set[str]]:
+    return {one.pod.uid: set(one.after) for one in decision.actions if isinstance(one, Bind)}
+
+
+def test_in_a_strict_fifo_queue_all_units_ahead_of_the_first_that_does_not_fit_start() -> None:
+    cluster = research(strict=True)
+    cluster.gang("first", 2, 1, queue="research")
+    cluster.gang("second", 1, 1, queue="research")
+    cluster.gang("third", 2, 1, queue="research", min_member=1)
+    cluster.gang("large", 7, 1, queue="research")
+    cluster.pod("small", 1, queue="research")
+    decision = cluster.plan()
+    assert after(decision) == {
+        "first-0": set(),
+        "first-1": set(),
+        "second-0": {"first-0", "first-1"},
+        "third-0": {"second-0"},
+        "third-1": {"second-0"},
+    }
+    assert decision.reasons["small"] == "queue research is strict FIFO: team/large is ahead and pending"
+
+
+def test_in_a_strict_fifo_queue_the_next_gang_is_bound_after_bindings_in_flight() -> None:
     cluster = research(strict=True)
     cluster.gang("large", 3, 1, on="n", queue="research")
     cluster.gang("small", 1, 1, queue="research")
     cluster.change("large-1", binding=True)
-    decision = cluster.step()
-    assert decision.bound == {}
-    assert decision.reasons["small-0"] == "queue research is strict FIFO: team/large is ahead and being bound"
+    assert after(cluster.plan()) == {"small-0": {"large-1"}}
     cluster.change("large-1", binding=False)
-    assert cluster.step().bound == {"small-0": "n"}
+    assert after(cluster.plan()) == {"small-0": set()}
+
+
+def test_in_other_queues_no_binding_waits_for_another() -> None:
+    cluster = research(strict=False)
+    for name in ("first", "second"):
+        cluster.pod(name, 1, queue="research")
+    assert after(cluster.plan()) == {"first": set(), "second": set()}
 
 
 def test_a_gang_is_not_blocked_by_its_own_bindings() -> None:
@@ -260,3 +286,36 @@ def test_a_gang_without_min_member_does_not_start_in_a_closed_queue() -> None:
     cluster = research(is_open=False)
     cluster.gang("loose", 1, 1, min_member=0, queue="research")
     assert cluster.plan().bound == {}
+
+
+def test_pods_of_other_schedulers_use_no_quota_of_the_default_queue() -> None:
+    """A pod that names no queue is in the default queue only for the schedulers that have queues."""
+    cluster = FakeCluster()
+    cluster.node("n", 8)
+    cluster.queue("default", 2)
+    cluster.pod("daemon", 2, on="n", scheduler="default-scheduler")
+    cluster.pod("ours", 2)
+    assert cluster.step().bound == {"ours": "n"}
+    cluster.pod("next", 1)
+    assert cluster.plan().reasons["next"].startswith("queue default uses 2 of 2 nvidia.com/gpu, 1 more requested")
+
+
+def test_a_pod_of_another_scheduler_counts_towards_the_queue_that_it_names() -> None:
+    cluster = FakeCluster()
+    cluster.node("n", 8)
+    cluster.queue("research", 2)
+    cluster.pod("other", 2, on="n", scheduler="default-scheduler", queue="research")
+    cluster.pod("ours", 1, queue="research")
+    assert cluster.plan().bound == {}
+
+
+def test_evicting_a_pod_of_another_scheduler_frees_no_quota_of_the_default_queue() -> None:
+    cluster = FakeCluster()
+    cluster.node("n", 4)
+    cluster.queue("default", 2)
+    cluster.pod("ours", 2, 100, on="n")
+    cluster.pod("daemon", 2, 0, on="n", scheduler="default-scheduler")
+    cluster.pod("urgent", 2, 100)
+    decision = cluster.plan()
+    assert decision.evicted == set()
+    assert decision.bound == {}
