@@ -5,9 +5,10 @@ Built on aiohttp and msgspec: the official client costs 43 MB and most of a core
 
 from scheduler.client.access import Access, AccessError
 from scheduler.client.client import Client
-from scheduler.client.errors import ApiError, Unreachable
+from scheduler.client.errors import ApiError, NotLeader, Unreachable
 from scheduler.client.metadata import Metadata, OwnerReference, Watched
-from scheduler.client.reflector import ADDED, DELETED, MODIFIED, Reflector
+from scheduler.client.reflector import ADDED, DELETED, MODIFIED, Reflector, all_synced, relist_all
+from scheduler.client.write_deadline import WriteDeadline
 
 __all__ = [
     "ADDED",
@@ -18,8 +19,12 @@ __all__ = [
     "ApiError",
     "Client",
     "Metadata",
+    "NotLeader",
     "OwnerReference",
     "Reflector",
     "Unreachable",
     "Watched",
+    "WriteDeadline",
+    "all_synced",
+    "relist_all",
 ]

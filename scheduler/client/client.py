@@ -18,6 +18,7 @@ from yarl import URL
 
 from scheduler.client.access import Access
 from scheduler.client.errors import ApiError, Unreachable
+from scheduler.client.write_deadline import TimelyBody, WriteDeadline
 
 _TRANSIENT = frozenset({429, 500, 502, 503, 504})
 _ATTEMPTS = 6
@@ -35,10 +36,22 @@ Query = Mapping[str, str]
 
 
 class Client:
-    """`async with Client(access) as client:`; watches do not count against the number of connections."""
+    """`async with Client(access) as client:`; watches do not count against the number of connections.
 
-    def __init__(self, access: Access, *, connections: int = 32) -> None:
-        self._access = access
+    With a write deadline, no write is sent after it, and the API server gives up on a write after its
+    `write_seconds`.
+    """
+
+    def __init__(
+        self,
+        access: Access,
+        *,
+        connections: int = 32,
+        attempts: int = _ATTEMPTS,
+        seconds: float = _REQUEST_SECONDS,
+        write_deadline: WriteDeadline | None = None,
+    ) -> None:
+        self._access, self._attempts, self._seconds, self._write_deadline = access, attempts, seconds, write_deadline
         self._free = asyncio.Semaphore(connections)  # waiting for the connector's own limit would count as a timeout
         self._requests: aiohttp.ClientSession | None = None
         self._watches: aiohttp.ClientSession | None = None
@@ -56,31 +69,39 @@ class Client:
         self, method: str, path: str, body: object = None, *, query: Query | None = None, content_type: str = JSON
     ) -> bytes:
         """The response body. A body of bytes is sent as is, anything else as JSON."""
-        url = self._url(path, query)
+        write_deadline = self._write_deadline if method != "GET" else None
+        url = self._url(
+            path, {**(query or {}), "timeout": f"{write_deadline.write_seconds:g}s"} if write_deadline else query
+        )
         data = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
-        for attempt in range(1, _ATTEMPTS + 1):
+        for attempt in range(1, self._attempts + 1):
             pause = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE)
             try:
                 async with self._free:
-                    status, retry_after, answer = await self._attempt(method, url, data, content_type)
+                    status, retry_after, answer = await self._attempt(method, url, data, content_type, write_deadline)
             except (aiohttp.ClientError, OSError, TimeoutError) as error:
-                if attempt == _ATTEMPTS:
+                if attempt == self._attempts:
                     raise Unreachable(f"{method} {path}: {error or type(error).__name__}") from error
             else:
                 if status < _FIRST_ERROR:
                     return answer
-                if status not in _TRANSIENT or attempt == _ATTEMPTS:
+                if status not in _TRANSIENT or attempt == self._attempts:
                     raise ApiError.read(status, answer)
                 pause = _retry_delay(retry_after, pause)
             await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
     async def _attempt(
-        self, method: str, url: URL, data: bytes | None, content_type: str
+        self, method: str, url: URL, data: bytes | None, content_type: str, write_deadline: WriteDeadline | None
     ) -> tuple[int, str | None, bytes]:
         assert self._requests is not None, "use `async with Client(...)`"
         headers = {"Content-Type": content_type, **self._access.headers()}
-        async with self._requests.request(method, url, data=data, headers=headers) as response:
+        body: bytes | TimelyBody | None = data
+        if write_deadline is not None:
+            write_deadline.check()
+            assert data, "a write has a body: the deadline is checked when that is sent"
+            body = TimelyBody(data, write_deadline)
+        async with self._requests.request(method, url, data=body, headers=headers) as response:
             return response.status, response.headers.get("Retry-After"), await response.read()
 
     async def get(self, path: str, *, query: Query | None = None) -> Any:
@@ -118,7 +139,7 @@ class Client:
     def _session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, ssl=self._access.trust, keepalive_timeout=60),
-            timeout=aiohttp.ClientTimeout(total=_REQUEST_SECONDS, sock_connect=_CONNECT_SECONDS),
+            timeout=aiohttp.ClientTimeout(total=self._seconds, sock_connect=_CONNECT_SECONDS),
             # Compression costs both sides more than a local network does.
             headers={"Accept": JSON, "Accept-Encoding": "identity", "User-Agent": "muster-scheduler"},
         )

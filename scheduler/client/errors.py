@@ -42,6 +42,10 @@ class Unreachable(Exception):
     """No response after all retries: connection refused, reset, or timed out."""
 
 
+class NotLeader(Unreachable):
+    """The write deadline has passed: the request was not sent, and no attempt of it will be."""
+
+
 class _Status(msgspec.Struct):
     reason: str | None = None
     message: str | None = None

@@ -2,6 +2,8 @@
 
 The trap is what happens between a broken watch and the next list: an object may have been deleted, or replaced by one
 of the same name with another uid. The consumer gets both changes as if the watch had shown them.
+
+Lists are paged, and each page has the time limit of one request: 40,000 pods in one response would be 300 MB.
 """
 
 from __future__ import annotations
@@ -10,8 +12,8 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Callable
-from typing import Generic, TypeVar
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 import aiohttp
 import msgspec
@@ -28,6 +30,8 @@ _MISSING_KIND_SECONDS = 3.0  # poll: nothing but a watch of all CRDs shows a new
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is unavailable
 _SCOPE = os.environ.get("MUSTER_SCOPE", "").encode()  # on an existing cluster: only objects that contain this text
 _SHORT_LIVED = 1.0  # seconds; a watch that ends sooner counts as an error
+_PAGE_SIZE = 500  # objects
+_PAGED_ATTEMPTS = 2  # a list whose token expires again is read in one response, as client-go does
 
 T = TypeVar("T", bound=Watched)
 Consumer = Callable[[str, T], None]
@@ -52,19 +56,38 @@ class Reflector(Generic[T]):
         self._decoder = msgspec.json.Decoder(kind)
         self._consumer = consumer
         self._version = ""
+        self._running: asyncio.Task[None] | None = None  # the list, watch or pause that `relist` interrupts
+        self._relist = False  # called for since the last list or watch was started
+
+    def relist(self) -> None:
+        """List again now, whatever the watch has shown: `synced` is set when that is done."""
+        self.synced.clear()
+        self._version = ""
+        self._relist = True
+        if self._running is not None:
+            self._running.cancel()
 
     async def run(self) -> None:
         """List and watch until cancelled."""
         pause = _FIRST_PAUSE
         while True:
             began, before = time.monotonic(), self._version
+            self._relist = False
+            self._running = asyncio.create_task(self._list_and_watch())
             try:
-                await self._list_and_watch()
+                await asyncio.wait([self._running])
+            finally:
+                self._running.cancel()
+            if self._running.cancelled():  # by relist
+                continue
+            try:
+                self._running.result()
             except ApiError as error:
                 self._version = ""
                 if error.is_missing:
-                    self._replace([])
-                    await asyncio.sleep(_MISSING_KIND_SECONDS)
+                    if not self._relist:  # else the answer is older than the call
+                        self._replace([])
+                    await self._pause(_MISSING_KIND_SECONDS)
                     continue
                 if not error.is_expired:
                     _log.warning("%s: %s", self._path, error)
@@ -75,8 +98,17 @@ class Reflector(Generic[T]):
                 continue
             if self._version not in ("", before):  # it made progress: this is no hot loop
                 pause = _FIRST_PAUSE
-            await asyncio.sleep(pause)
+            await self._pause(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def _pause(self, seconds: float) -> None:
+        if self._relist:
+            return
+        self._running = asyncio.create_task(asyncio.sleep(seconds))
+        try:
+            await asyncio.wait([self._running])
+        finally:
+            self._running.cancel()
 
     async def _list_and_watch(self) -> None:
         if not self._version:
@@ -84,11 +116,30 @@ class Reflector(Generic[T]):
         await self._watch()
 
     async def _list(self) -> None:
-        listed = msgspec.json.decode(await self._client.request("GET", self._path, query=self._query), type=_List)
-        visible = (raw for raw in listed.items or () if not _SCOPE or _SCOPE in bytes(raw))
-        found = [item for item in map(self._decode, visible) if item is not None]
-        self._replace(found)
-        self._version = listed.metadata.resource_version
+        """The pages of one list show one state of the cluster: all have the resourceVersion of the first."""
+        for attempt in range(_PAGED_ATTEMPTS + 1):
+            limit = {"limit": str(_PAGE_SIZE)} if attempt < _PAGED_ATTEMPTS else {}
+            try:
+                found, version = await self._pages({**self._query, **limit})
+            except ApiError as error:
+                if not error.is_expired or not limit:  # the token of the next page has expired: from the beginning
+                    raise
+            else:
+                self._replace(found)
+                self._version = version
+                return
+
+    async def _pages(self, query: Query) -> tuple[list[T], str]:
+        found: list[T] = []
+        token: dict[str, str] = {}
+        while True:
+            page = await self._client.request("GET", self._path, query={**query, **token})
+            listed = msgspec.json.decode(page, type=_List)
+            visible = (raw for raw in listed.items or () if not _SCOPE or _SCOPE in bytes(raw))
+            found += [item for item in map(self._decode, visible) if item is not None]
+            if not listed.metadata.next_page:
+                return found, listed.metadata.resource_version
+            token = {"continue": listed.metadata.next_page}
 
     def _replace(self, found: list[T]) -> None:
         """Pass on only the differences: deleted, added and modified objects."""
@@ -155,6 +206,18 @@ class Reflector(Generic[T]):
             return None
 
 
+async def all_synced(reflectors: Sequence[Reflector[Any]]) -> None:
+    for reflector in reflectors:
+        await reflector.synced.wait()
+
+
+async def relist_all(reflectors: Sequence[Reflector[Any]]) -> None:
+    """After it, nothing that was written before the call is missing."""
+    for reflector in reflectors:
+        reflector.relist()
+    await all_synced(reflectors)
+
+
 async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Lines of any length: a pod can be larger than the buffer of a line reader."""
     rest = bytearray()
@@ -172,8 +235,9 @@ async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         rest = bytearray(last)
 
 
-class _ListMetadata(msgspec.Struct, rename="camel"):
+class _ListMetadata(msgspec.Struct, rename={"resource_version": "resourceVersion", "next_page": "continue"}):
     resource_version: str = ""
+    next_page: str = ""
 
 
 class _List(msgspec.Struct):

@@ -54,8 +54,8 @@ class _PodState:
 class AssumedPods:
     """Maintains the pods of the cluster state; calls `changed` when one of them changes."""
 
-    def __init__(self, cluster: ClusterState, changed: Callable[[], None]) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: ClusterState, changed: Callable[[], None], *, strict_queues: bool = False) -> None:
+        self._cluster, self._strict_queues = cluster, strict_queues
         self._changed = changed
         self._states: dict[str, _PodState] = {}
 
@@ -74,8 +74,10 @@ class AssumedPods:
             self._cluster.remove_pod(uid)
             self._changed()
 
-    def is_known(self, uid: str) -> bool:
-        return uid in self._states
+    def version(self, uid: str) -> int:
+        """The newest known resourceVersion: of the watch, or of an answer that the watch has not shown yet."""
+        state = self._states.get(uid)
+        return max(state.version, state.nominated_version or 0) if state else 0
 
     def assume_bound(self, uid: str, node: str) -> None:
         if state := self._states.get(uid):
@@ -128,10 +130,10 @@ class AssumedPods:
             self._publish(state)
 
     def _publish(self, state: _PodState) -> None:
-        pod, known = state.assumed(), self._cluster.pods.get(state.observed.uid)
+        pod, known = self._cluster.counters.classify(state.assumed()), self._cluster.pods.get(state.observed.uid)
         if known == pod:
             return
         self._cluster.set_pod(pod)
         binding_confirmed = known is not None and known.binding and replace(known, binding=False) == pod
-        if not binding_confirmed or self._cluster.binding_may_unblock_queue(pod):
+        if not binding_confirmed or self._cluster.binding_may_unblock_queue(pod, strict_by_default=self._strict_queues):
             self._changed()

@@ -9,11 +9,14 @@ from typing import Any
 
 from scheduler.client import DELETED, MODIFIED, Client, Reflector
 from scheduler.core.cluster_state import ClusterState
-from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, CustomResource, PriorityClass
+from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, CustomResource, Namespace, PriorityClass
 from scheduler.runtime.assumed_pods import AssumedPods
 from scheduler.runtime.convert import TERMINAL, convert_budget, convert_node, convert_pod
+from scheduler.runtime.pod_volumes import mounts, with_volumes
 from scheduler.runtime.podgroup_cache import PodGroupCache
 from scheduler.runtime.podgroups_and_queues import KOORDINATOR, VOLCANO, convert_queue
+from scheduler.runtime.volume_cache import VolumeCache
+from scheduler.runtime.volume_types import ApiClaim, ApiStorageClass, ApiVolume
 
 GROUP_PATHS = {VOLCANO: "/apis/scheduling.volcano.sh/v1beta1", KOORDINATOR: "/apis/scheduling.sigs.k8s.io/v1alpha1"}
 QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
@@ -22,10 +25,11 @@ QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 class Cache:
     """All observed and assumed objects. Calls `changed` when something has changed."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(self, changed: Callable[[], None], *, strict_queues: bool = False) -> None:
         self.cluster = ClusterState()
-        self.assumed_pods = AssumedPods(self.cluster, changed)
+        self.assumed_pods = AssumedPods(self.cluster, changed, strict_queues=strict_queues)
         self.podgroups = PodGroupCache(self.cluster, changed)
+        self.volumes = VolumeCache(changed)
         self.api_pods: dict[str, ApiPod] = {}  # by uid, as last observed
         self.queues: dict[str, CustomResource] = {}
         self._assumed_closed: set[str] = set()
@@ -42,11 +46,15 @@ class Cache:
             *podgroups,
             reflector("/api/v1/nodes", ApiNode, self.observe_node),
             reflector("/api/v1/pods", ApiPod, self.observe_pod),
+            reflector("/api/v1/namespaces", Namespace, self.observe_namespace),
             reflector(
                 "/apis/scheduling.k8s.io/v1/priorityclasses", PriorityClass, self.podgroups.observe_priority_class
             ),
             reflector("/apis/policy/v1/poddisruptionbudgets", ApiBudget, self.observe_budget),
             reflector(QUEUES, CustomResource, self.observe_queue),
+            reflector("/api/v1/persistentvolumeclaims", ApiClaim, self.volumes.observe_claim),
+            reflector("/api/v1/persistentvolumes", ApiVolume, self.volumes.observe_volume),
+            reflector("/apis/storage.k8s.io/v1/storageclasses", ApiStorageClass, self.volumes.observe_class),
         ]
 
     def observe_pod(self, change: str, found: ApiPod) -> None:
@@ -55,14 +63,26 @@ class Cache:
             self.api_pods.pop(uid, None)
             self.podgroups.remove_member(uid)
             self.assumed_pods.remove(uid)
+            self.volumes.set_claims(uid, ())
             self.on_pod_deleted(uid)
             return
         self.api_pods[uid] = found
         self.podgroups.observe_member(found)
         if found.status.phase in TERMINAL:
             self.assumed_pods.remove(uid)
+            self.volumes.set_claims(uid, ())
         else:
-            self.assumed_pods.observe(convert_pod(found), int(found.metadata.resource_version or 0))
+            self.volumes.set_claims(uid, (mount.key for mount in mounts(found)))
+            self._publish_pod(found)
+
+    def update_volumes(self) -> None:
+        """Convert the pods again whose claims, or what these can be bound to, have changed."""
+        for uid in self.volumes.take_outdated():
+            self._publish_pod(self.api_pods[uid])
+
+    def _publish_pod(self, found: ApiPod) -> None:
+        pod = with_volumes(convert_pod(found), found, self.volumes)
+        self.assumed_pods.observe(pod, int(found.metadata.resource_version or 0))
 
     def observe_node(self, change: str, found: ApiNode) -> None:
         name = found.metadata.name
@@ -74,6 +94,14 @@ class Cache:
         if self.cluster.nodes.get(name) != node:  # ignore heartbeats
             self.cluster.set_node(node)
             self._changed()
+
+    def observe_namespace(self, change: str, found: Namespace) -> None:
+        """Labels of namespaces matter to the namespace selectors of pod affinity terms."""
+        name, labels = found.metadata.name, None if change == DELETED else found.metadata.labels or {}
+        if self.cluster.counters.namespaces.get(name) != labels:
+            self.cluster.set_namespace(name, labels)
+            if self.cluster.counters.outdated:
+                self._changed()
 
     def observe_budget(self, change: str, found: ApiBudget) -> None:
         budget = None if change == DELETED else convert_budget(found)
@@ -124,8 +152,3 @@ def _is_older(found: CustomResource, known: CustomResource | None) -> bool:
     if known is None or found.metadata.uid != known.metadata.uid:
         return False
     return int(found.metadata.resource_version or 0) < int(known.metadata.resource_version or 0)
-
-
-async def all_synced(reflectors: list[Reflector[Any]]) -> None:
-    for reflector in reflectors:
-        await reflector.synced.wait()

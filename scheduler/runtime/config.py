@@ -7,11 +7,12 @@ from typing import Any
 
 import yaml
 
-from scheduler.core.policy import SCHEDULER_NAMES, Policy
+from scheduler.core.policy import MOST_ALLOCATED, SCHEDULER_NAMES, SCORING_STRATEGIES, Policy
+from scheduler.runtime.leader_election_config import ConfiguredElection, parse_leader_election
 
 API_VERSION = "scheduler.muster.dev/v1"
 KIND = "SchedulerConfiguration"
-_FIELDS = ("apiVersion", "kind", "schedulerNames", "preemption", "queueOrder")
+_FIELDS = ("apiVersion", "kind", "schedulerNames", "preemption", "queueOrder", "scoringStrategy", "leaderElection")
 _ORDERS = ("traverse", "fifo")
 
 
@@ -20,13 +21,22 @@ class ConfigError(Exception):
 
 
 def read_config(path: Path) -> Policy:
+    """The policy; an error anywhere in the file is an error here."""
+    return policy_of(_read(path), str(path))
+
+
+def read_leader_election(path: Path) -> ConfiguredElection | None:
+    """None where the file does not have the section."""
+    return parse_leader_election(_read(path), [])
+
+
+def _read(path: Path) -> Any:
     try:
-        found = yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
-    return policy_of(found, str(path))
 
 
 def policy_of(found: Any, source: str) -> Policy:
@@ -45,9 +55,13 @@ def policy_of(found: Any, source: str) -> Policy:
     order = found.get("queueOrder", _ORDERS[0])
     if order not in _ORDERS:
         errors.append(f"queueOrder must be {' or '.join(_ORDERS)}, not {order!r}")
+    scoring = found.get("scoringStrategy", {"type": MOST_ALLOCATED})  # as in kube-scheduler's NodeResourcesFitArgs
+    if not isinstance(scoring, dict) or set(scoring) != {"type"} or scoring["type"] not in SCORING_STRATEGIES:
+        errors.append(f"scoringStrategy must be {{type: {' or '.join(SCORING_STRATEGIES)}}}, not {scoring!r}")
+    parse_leader_election(found, errors)
     if errors:
         raise ConfigError("\n".join(f"{source}: {error}" for error in errors))
-    return Policy(schedulers=frozenset(names), preemption=preemption, strict_queues=order == "fifo")
+    return Policy(frozenset(names), preemption, strict_queues=order == "fifo", scoring_strategy=scoring["type"])
 
 
 def _type_name(found: object) -> str:

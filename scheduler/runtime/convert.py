@@ -6,17 +6,19 @@ from datetime import datetime
 from functools import lru_cache
 
 from scheduler.core.scheduling_types import DisruptionBudget, Key, Node, Pod, Taint
-from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, PodSpec
+from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod
+from scheduler.runtime.field_table import POD
+from scheduler.runtime.pod_constraints import pod_constraints, selector_requirement
 from scheduler.runtime.pod_requirements import (
     NO_REQUESTS,
     cap_requests,
     pod_requests,
     pod_requirements,
-    selector_requirement,
 )
 from scheduler.runtime.quantities import MAX_AMOUNT, InvalidQuantity, exact
+from scheduler.runtime.refused_fields import refusal
 
-VOLCANO_GROUP = "scheduling.k8s.io/group-name"
+VOLCANO_GROUP = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 KOORDINATOR_GROUP = "pod-group.scheduling.sigs.k8s.io"
 _ROLE = "volcano.sh/task-spec"
 _QUEUE = "scheduling.volcano.sh/queue-name"
@@ -35,16 +37,16 @@ def convert_pod(found: ApiPod) -> Pod:
     meta, spec, status = found.metadata, found.spec, found.status
     annotations, labels = meta.annotations or {}, meta.labels or {}
     try:
-        requests, problem = cap_requests(pod_requests(spec), has_node=bool(spec.node_name))
+        requests, problem = cap_requests(pod_requests(spec, status), has_node=bool(spec.node_name))
     except InvalidQuantity as error:
         requests, problem = NO_REQUESTS, str(error)
-    if not problem and spec.resource_claims:
-        problem = _unsupported_claims(spec)
+    if not problem and not spec.node_name:
+        problem = refusal(POD, spec, annotations, labels)
     created = timestamp_seconds(meta.creation_timestamp)
     return Pod(
         key=meta.key,
         uid=meta.uid,
-        requirements=pod_requirements(spec, requests),
+        requirements=pod_requirements(spec, requests, pod_constraints(spec, meta.namespace, labels)),
         created=created,
         priority=spec.priority,
         preempts=spec.preemption_policy != "Never",
@@ -57,22 +59,18 @@ def convert_pod(found: ApiPod) -> Pod:
         group=group_of(found),
         role=annotations.get(_ROLE, ""),
         queue=annotations.get(_QUEUE, ""),
-        non_preemptible=annotations.get(_PREEMPTABLE) == "false" or labels.get(_DISABLE_PREEMPTIBLE) == "true",
+        non_preemptible=annotations.get(_PREEMPTABLE, labels.get(_PREEMPTABLE)) == "false"
+        or labels.get(_DISABLE_PREEMPTIBLE) == "true",
         labels=labels,
         problem=problem,
     )
 
 
-def _unsupported_claims(spec: PodSpec) -> str:
-    """A pod must not start before its claims are allocated, and this scheduler allocates none."""
-    names = ", ".join(claim.name for claim in spec.resource_claims or ())
-    return f"cannot allocate resource claims ({names}): spec.resourceClaims is not supported"
-
-
 def group_of(found: ApiPod) -> Key | None:
     """The PodGroups of both APIs share one namespace (see PodGroupCache)."""
     meta = found.metadata
-    name = (meta.annotations or {}).get(VOLCANO_GROUP) or (meta.labels or {}).get(KOORDINATOR_GROUP)
+    annotations, labels = meta.annotations or {}, meta.labels or {}
+    name = next((annotations[key] for key in VOLCANO_GROUP if annotations.get(key)), labels.get(KOORDINATOR_GROUP))
     return (meta.namespace, name) if name else None
 
 

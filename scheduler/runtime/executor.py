@@ -1,32 +1,37 @@
 """Executes actions: assumed at once, written in the background, forgotten when the API server refuses.
 
 Writes to one object keep the order of the decisions; different objects do not wait for each other. After an error the
-object is retried with exponential backoff. Changed reasons of the same pod are rate-limited too: while the members of a
-large gang are created, each of them would change the reason of all others.
+object is retried with exponential backoff. Why a pod is pending is written by the PendingReporter, and no other write
+waits for that.
+
+A gang must not stay partially bound because one member's binding is always rejected. After some attempts that member
+gets a problem, and the plan releases the others. From then on its binding is tried first, and those of the others are
+written only if it succeeds: so no member is released twice.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import TypeVar
 
 from scheduler.client import ApiError, Client, Unreachable
-from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Report, SetGroupPhase
+from scheduler.core.actions import Action, Bind, BindVolumes, Evict, Nominate, Release, Report, SetGroupPhase
 from scheduler.core.scheduling_types import Key, Pod
 from scheduler.core.scheduling_units import STARTED
 from scheduler.runtime import requests
+from scheduler.runtime.assumed_volumes import NodeSelection, VolumeChoice, VolumeReservation
 from scheduler.runtime.cache import Cache
-from scheduler.runtime.convert import pending_reason
 from scheduler.runtime.event_recorder import EventRecorder, group_reference, pod_reference
 from scheduler.runtime.metrics import Metrics
+from scheduler.runtime.pending_reporter import PendingReporter
+from scheduler.runtime.pod_volumes import claims_to_bind
 from scheduler.runtime.podgroup_cache import PendingStatus
 
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 0.2, 30.0  # seconds
-_FIRST_REPORT_INTERVAL, _LONGEST_REPORT_INTERVAL = 1.0, 16.0  # seconds, between two status writes about one pod
-_MAX_CONCURRENT_STATUS_WRITES = 8  # of reasons why pods are pending
+_GANG_BINDING_ATTEMPTS = 3  # then the bound members of the gang are released
 _SERVER_ERROR = 500  # from this status on, the request may have been carried out
 
 _K = TypeVar("_K")
@@ -37,7 +42,16 @@ class PartialGangStart(Exception):
     """Some members of a gang were bound and others were not."""
 
 
-_EXPECTED_ERRORS = (ApiError, Unreachable, PartialGangStart)  # logged without a traceback
+class MemberRejected(Exception):
+    """Another member of the gang, which was rejected before, was rejected again."""
+
+
+class NotBoundInOrder(Exception):
+    """A binding ahead in a strict-FIFO queue has failed."""
+
+
+# Logged without a traceback.
+_EXPECTED_ERRORS = (ApiError, Unreachable, PartialGangStart, MemberRejected, NotBoundInOrder)
 
 
 class Executor:
@@ -48,9 +62,7 @@ class Executor:
         self._last: dict[object, asyncio.Task[bool]] = {}
         self._failures: dict[object, int] = {}
         self._gang_bindings: dict[Key, list[asyncio.Task[bool]]] = {}  # the bindings that start a gang
-        self._reports: dict[str, Report] = {}  # by uid, the newest reason why a pod is pending
-        self._report_intervals: dict[str, float] = {}  # by uid, until the next status write is allowed
-        self._status_writes = asyncio.Semaphore(_MAX_CONCURRENT_STATUS_WRITES)
+        self._reporter = PendingReporter(events, cache, metrics, self._last.get)
         cache.on_pod_deleted = self._forget_pod
 
     def start(self, action: Action) -> bool:
@@ -58,9 +70,15 @@ class Executor:
         pods, podgroups = self._cache.assumed_pods, self._cache.podgroups
         match action:
             case Bind(pod, node):
-                self._reports.pop(pod.uid, None)
+                self._reporter.forget(pod.uid)
                 pods.assume_bound(pod.uid, node)
-                self._run("bind", pod.uid, self._bind(action), self._binding_failed(pod))
+                self._run("bind", pod.uid, self._bind_in_order(action), self._binding_failed(pod))
+            case BindVolumes(pod, node):
+                choices = self._choose_volumes(pod, node)
+                if not choices:
+                    return False
+                forget_choices = self._forget_after_backoff(pod, lambda _: self._cache.volumes.forget(choices))
+                self._run("bind-volumes", pod.uid, self._bind_volumes(choices), forget_choices)
             case Evict(pod):
                 pods.assume_deleted(pod.uid)
                 self._run("evict", pod.uid, self._evict(action), self._forget_after_backoff(pod, pods.forget_deletion))
@@ -72,14 +90,8 @@ class Executor:
                 generation = pods.assume_nominated(pod.uid, node)
                 forget = self._forget_after_backoff(pod, partial(pods.forget_nomination, generation=generation))
                 self._run("nominate", pod.uid, self._nominate(action, generation), forget)
-            case Report(pod, message, reason):
-                if self._last_reason(pod) == (reason, message):
-                    return False
-                self._reports[pod.uid] = action
-                if pod.uid in self._report_intervals:
-                    return False
-                self._report_intervals[pod.uid] = _FIRST_REPORT_INTERVAL
-                self._write_report(pod)
+            case Report():
+                return self._reporter.report(action)
             case SetGroupPhase(group, phase, counts):
                 if (group.phase, group.counts) == (phase, counts):
                     return False
@@ -89,17 +101,19 @@ class Executor:
                 pending = podgroups.assume_status(group, phase, counts)
                 forget_status = partial(self._forget_group_status, pending=pending)
                 work = self._set_group_phase(action, pending)
-                self._run("set-phase", key, work, lambda _: self._after_backoff(key, forget_status))
+                self._run("set-phase", key, work, lambda _: self._status_failed(key, forget_status))
         return True
 
     def _forget_pod(self, uid: str) -> None:
         """Drop all state of a deleted pod."""
-        self._reports.pop(uid, None)
+        self._reporter.forget(uid)
+        self._events.forget(uid)
         self._failures.pop(uid, None)
 
     async def drain(self) -> None:
         while self._last:
             await asyncio.wait(list(self._last.values()))
+        await self._reporter.drain()
 
     def _run(
         self, kind: str, key: object, work: Coroutine[None, None, None], on_failure: Callable[[Exception], None]
@@ -126,14 +140,27 @@ class Executor:
             self._metrics.actions.add(kind, "error")
             fields = {"action": kind, "object": str(key), "error": str(error)}
             _log.warning("action failed", extra={"fields": fields}, exc_info=not isinstance(error, _EXPECTED_ERRORS))
-            self._failures[key] = self._failures.get(key, 0) + 1
+            if not isinstance(error, MemberRejected):
+                self._failures[key] = self._failures.get(key, 0) + 1
             on_failure(error)
             return False
         self._metrics.actions.add(kind, "success")
         self._failures.pop(key, None)
         return True
 
+    def _bind_in_order(self, action: Bind) -> Coroutine[None, None, None]:
+        """Bind when the bindings ahead in the queue are done; those that are not in flight are done already."""
+        ahead = [self._last[uid] for uid in action.after if uid in self._last]
+
+        async def bind() -> None:
+            if not all(await asyncio.gather(*ahead)):
+                raise NotBoundInOrder("a pod ahead in its strict-FIFO queue could not be bound")
+            await self._bind(action)
+
+        return bind()
+
     async def _bind(self, action: Bind) -> None:
+        await self._rejected_members_first(action.pod)
         try:
             await requests.bind(self._client, action.pod, action.node)
         except (ApiError, Unreachable) as error:
@@ -143,6 +170,14 @@ class Executor:
         self._events.record(
             pod_reference(action.pod), by=action.pod.scheduler, reason="Scheduled", action="Binding", note=note
         )
+
+    async def _rejected_members_first(self, pod: Pod) -> None:
+        if pod.group not in self._gang_bindings or pod.uid in self._failures:
+            return
+        members = (one.uid for one in self._cache.cluster.members(pod.group))
+        rejected = [self._last[uid] for uid in members if uid in self._failures and uid in self._last]
+        if rejected and not all(await asyncio.gather(*rejected)):
+            raise MemberRejected(f"the binding of another member of {'/'.join(pod.group)} was rejected again")
 
     async def _read_bound_node(self, pod: Pod) -> str:
         """Read the pod until its node is known: until then its resources must not be given to others."""
@@ -186,32 +221,22 @@ class Executor:
         version = await requests.nominate(self._client, action.pod, action.node)
         self._cache.assumed_pods.confirm_nomination(action.pod.uid, generation, version)
 
-    def _write_report(self, pod: Pod) -> None:
-        report = self._reports[pod.uid]
-        self._run("report", pod.uid, self._report(report), self._forget_after_backoff(pod, self._forget_report))
-        asyncio.get_running_loop().call_later(self._report_intervals[pod.uid], self._write_newer_report, pod, report)
+    def _choose_volumes(self, pod: Pod, node: str) -> list[VolumeChoice]:
+        """For those of the pod's claims that were not chosen for before."""
+        found, on = self._cache.api_pods.get(pod.uid), self._cache.cluster.nodes.get(node)
+        if found is None or on is None:
+            return []
+        return self._cache.volumes.choose(claims_to_bind(found, self._cache.volumes), on)
 
-    def _write_newer_report(self, pod: Pod, previous: Report) -> None:
-        """Write the newest reason, if it has changed; those in between are skipped."""
-        newest = self._reports.get(pod.uid, previous)
-        if (newest.reason, newest.message) == (previous.reason, previous.message):
-            self._report_intervals.pop(pod.uid, None)
-            return
-        self._report_intervals[pod.uid] = min(
-            2 * self._report_intervals.get(pod.uid, _FIRST_REPORT_INTERVAL), _LONGEST_REPORT_INTERVAL
-        )
-        self._write_report(pod)
-
-    async def _report(self, report: Report) -> None:
-        pod = report.pod
-        was_delayed = self._status_writes.locked()
-        async with self._status_writes:
-            if was_delayed and pod.uid not in self._reports:
-                return  # the pod is no longer pending: do not delay its binding
-            await requests.set_pending_reason(self._events.client, pod, report.reason, report.message)
-        self._events.record_warning(
-            pod_reference(pod), by=pod.scheduler, reason="FailedScheduling", note=report.message
-        )
+    async def _bind_volumes(self, choices: Sequence[VolumeChoice]) -> None:
+        """What was written is not taken back when a later write fails: the next attempt goes on from there."""
+        for choice in choices:
+            match choice:
+                case VolumeReservation(claim, volume):
+                    version = await requests.reserve_volume(self._client, volume, claim)
+                case NodeSelection(claim, node):
+                    version = await requests.select_node(self._client, claim, node)
+            self._cache.volumes.confirm(choice, version)
 
     def _bindings_of_gang(self, key: Key) -> list[asyncio.Task[bool]]:
         binding = self._cache.cluster.binding
@@ -228,7 +253,7 @@ class Executor:
         status = requests.group_status(action, podgroups.api_object(group), podgroups.scheduled(group.key))
         podgroups.confirm_status(group.key, pending, await requests.set_group_status(self._client, group, status))
         if action.message:
-            self._events.record_warning(
+            self._events.record_series(
                 group_reference(group), by=group.kind, reason="Unschedulable", note=action.message
             )
 
@@ -237,24 +262,26 @@ class Executor:
         group = self._cache.cluster.groups.get(key)
         if group is None or group.phase not in STARTED:  # no longer assumed to have started
             self._gang_bindings.pop(key, None)
+        if group is None:
+            self._failures.pop(key, None)
 
-    def _last_reason(self, pod: Pod) -> tuple[str, str]:
-        if pod.uid in self._reports:
-            return self._reports[pod.uid].reason, self._reports[pod.uid].message
-        found = self._cache.api_pods.get(pod.uid)
-        return pending_reason(found) if found else ("", "")
-
-    def _forget_report(self, uid: str) -> None:
-        """The reason was not written: it may be written again at once."""
-        self._reports.pop(uid, None)
-        self._report_intervals.pop(uid, None)
+    def _status_failed(self, key: Key, forget: Callable[[Key], None]) -> None:
+        """A gang with a member that cannot be bound is decided about at once, others after a backoff."""
+        if any(pod.problem for pod in self._cache.cluster.members(key)):
+            forget(key)
+        else:
+            self._after_backoff(key, forget)
 
     def _binding_failed(self, pod: Pod) -> Callable[[Exception], None]:
         assumed_pods = self._cache.assumed_pods
 
         def on_failure(error: Exception) -> None:
-            if isinstance(error, ApiError) and (error.is_conflict or error.is_missing):
+            if isinstance(error, MemberRejected | NotBoundInOrder):
+                assumed_pods.forget_binding(pod.uid)  # nothing was written: the next cycle decides
+            elif isinstance(error, ApiError) and (error.is_conflict or error.is_missing):
                 self._after_backoff(pod.uid, assumed_pods.forget_binding)  # changed meanwhile: the watch will show it
+            elif pod.group is not None and self._failures.get(pod.uid, 0) < _GANG_BINDING_ATTEMPTS:
+                self._after_backoff(pod.uid, assumed_pods.forget_binding)
             else:
                 assumed_pods.forget_binding(pod.uid, f"binding rejected: {error}")
                 self._after_backoff(pod.uid, assumed_pods.clear_problem)

@@ -6,11 +6,24 @@ sidecars that were started before it. Pod-level resources replace the sum; the o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from scheduler.core.scheduling_types import PODS, PodRequirements, SelectorRequirement, Toleration
-from scheduler.runtime.api_types import Container, Expression, NodeAffinity, NodeTerm, PodSpec, Resources
+from scheduler.core.pod_constraints import PodConstraints, SelectorRequirement
+from scheduler.core.scheduling_types import PODS, PodRequirements, Toleration
+from scheduler.runtime.api_types import (
+    Container,
+    NodeAffinity,
+    NodeSelector,
+    NodeTerm,
+    PodSpec,
+    PodStatus,
+    Quantities,
+    Resources,
+)
+from scheduler.runtime.pod_constraints import selector_requirement
 from scheduler.runtime.quantities import MAX_AMOUNT, exact
+
+Amounts = dict[str, int]  # by resource
 
 NO_REQUESTS = ((PODS, 1),)
 _NO_NODE = (SelectorRequirement("metadata.name", "In"),)  # an empty term matches no node
@@ -19,33 +32,89 @@ _interned: dict[PodRequirements, PodRequirements] = {}
 _MAX_INTERNED = 10_000
 
 
-def pod_requirements(spec: PodSpec, requests: tuple[tuple[str, int], ...]) -> PodRequirements:
+def pod_requirements(
+    spec: PodSpec, requests: tuple[tuple[str, int], ...], constraints: PodConstraints | None
+) -> PodRequirements:
     """Equal requirements are one object: pods of a job share it, and comparing is cheap."""
     affinity = (spec.affinity.node_affinity if spec.affinity else None) or NodeAffinity()
     preferred = ((one.weight, _term(one.preference)) for one in affinity.preferred or ())
     requirements = PodRequirements(
         requests=requests,
         selector=tuple(sorted((spec.node_selector or {}).items())),
-        affinity=_terms(affinity.required.node_selector_terms or ()) if affinity.required else (),
+        affinity=node_terms(affinity.required) if affinity.required else (),
         preferred=tuple((weight, term) for weight, term in preferred if term),
         tolerations=tuple(
             Toleration(one.key, one.operator or "Equal", one.value, one.effect) for one in spec.tolerations or ()
         ),
+        constraints=constraints,
     )
+    return intern(requirements)
+
+
+def intern(requirements: PodRequirements) -> PodRequirements:
+    """The object that stands for all that are equal."""
     if len(_interned) >= _MAX_INTERNED:
         _interned.clear()
     return _interned.setdefault(requirements, requirements)
 
 
-def pod_requests(spec: PodSpec) -> tuple[tuple[str, int], ...]:
+def pod_requests(spec: PodSpec, status: PodStatus) -> tuple[tuple[str, int], ...]:
     """Raises InvalidQuantity."""
-    total = _init_peak(spec.init_containers or (), _sum(spec.containers or ()))
+    total = _container_total(spec, status)
     if spec.resources:
-        total |= _requested(spec.resources)
+        total |= _pod_level(spec.resources, status)
     for name, quantity in (spec.overhead or {}).items():
         total[name] = total.get(name, 0) + exact(name, quantity)
     total[PODS] = 1
     return tuple(sorted((name, amount) for name, amount in total.items() if amount))
+
+
+def _container_total(spec: PodSpec, status: PodStatus) -> Amounts:
+    """While a pod is resized in place, the most of what it requests, what was allocated, and what it uses.
+
+    What its node can never give it does not count.
+    """
+    statuses = {one.name: one for one in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))}
+
+    def requested(container: Container) -> Amounts:
+        return _requested(container.resources)
+
+    def allocated(container: Container) -> Amounts:
+        found = statuses.get(container.name)
+        if found is None or found.allocated_resources is None:
+            return {} if infeasible else requested(container)
+        return _amounts(found.allocated_resources)
+
+    def used(container: Container) -> Amounts:
+        found = statuses.get(container.name)
+        if found is None or found.resources is None or found.resources.requests is None:
+            return allocated(container)
+        return _amounts(found.resources.requests)
+
+    if not any(one.allocated_resources or one.resources for one in statuses.values()):
+        return _total(spec, requested)
+    infeasible = _is_infeasible(status)
+    on_node = _max(_total(spec, allocated), _total(spec, used))
+    return on_node if infeasible else _max(on_node, _total(spec, requested))
+
+
+def _pod_level(resources: Resources, status: PodStatus) -> Amounts:
+    requested = _requested(resources)
+    if status.resources is None:
+        return requested
+    on_node = _max(_amounts(status.resources.requests or {}), _amounts(status.allocated_resources or {}))
+    return on_node if _is_infeasible(status) else _max(on_node, requested)
+
+
+def _is_infeasible(status: PodStatus) -> bool:
+    return any((one.type, one.reason) == ("PodResizePending", "Infeasible") for one in status.conditions or ())
+
+
+def _total(spec: PodSpec, amounts: Callable[[Container], Amounts]) -> Amounts:
+    total: Amounts = {}
+    for container in spec.containers or ():
+        total = _plus(total, amounts(container))
+    return _init_peak(spec.init_containers or (), total, amounts)
 
 
 def cap_requests(requests: tuple[tuple[str, int], ...], *, has_node: bool) -> tuple[tuple[tuple[str, int], ...], str]:
@@ -61,46 +130,39 @@ def cap_requests(requests: tuple[tuple[str, int], ...], *, has_node: bool) -> tu
     return counted, f"the pod requests more {excessive[0]} than any node can have"
 
 
-def _init_peak(containers: Iterable[Container], main: dict[str, int]) -> dict[str, int]:
-    sidecars: dict[str, int] = {}
-    peak: dict[str, int] = {}
+def _init_peak(containers: Iterable[Container], main: Amounts, amounts: Callable[[Container], Amounts]) -> Amounts:
+    sidecars: Amounts = {}
+    peak: Amounts = {}
     for container in containers:
-        running = _plus(sidecars, _requested(container.resources))
+        running = _plus(sidecars, amounts(container))
         if container.restart_policy == "Always":
             sidecars = running
         peak = _max(peak, running)
     return _max(peak, _plus(main, sidecars))
 
 
-def _sum(containers: Iterable[Container]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for container in containers:
-        total = _plus(total, _requested(container.resources))
-    return total
+def _requested(resources: Resources) -> Amounts:
+    return _amounts({**(resources.limits or {}), **(resources.requests or {})})
 
 
-def _requested(resources: Resources) -> dict[str, int]:
-    requested = {**(resources.limits or {}), **(resources.requests or {})}
-    return {name: exact(name, quantity) for name, quantity in requested.items()}
+def _amounts(quantities: Quantities) -> Amounts:
+    return {name: exact(name, quantity) for name, quantity in quantities.items()}
 
 
-def _plus(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+def _plus(one: Amounts, other: Amounts) -> Amounts:
     if not one:
         return other
     return {name: one.get(name, 0) + other.get(name, 0) for name in one.keys() | other.keys()}
 
 
-def _max(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+def _max(one: Amounts, other: Amounts) -> Amounts:
     return {name: max(one.get(name, 0), other.get(name, 0)) for name in one.keys() | other.keys()}
 
 
-def _terms(terms: Iterable[NodeTerm]) -> tuple[tuple[SelectorRequirement, ...], ...]:
-    return tuple(term for term in map(_term, terms) if term) or (_NO_NODE,)
+def node_terms(selector: NodeSelector) -> tuple[tuple[SelectorRequirement, ...], ...]:
+    """The terms of a node selector; there is always one, because no terms would mean no requirement."""
+    return tuple(term for term in map(_term, selector.node_selector_terms or ()) if term) or (_NO_NODE,)
 
 
 def _term(term: NodeTerm) -> tuple[SelectorRequirement, ...]:
     return tuple(map(selector_requirement, [*(term.match_expressions or ()), *(term.match_fields or ())]))
-
-
-def selector_requirement(expression: Expression) -> SelectorRequirement:
-    return SelectorRequirement(expression.key, expression.operator, tuple(expression.values or ()))

@@ -36,6 +36,7 @@ class PodGroupCache:
         self._changed = changed
         self._objects: dict[Key, dict[str, CustomResource]] = defaultdict(dict)  # by API
         self._pending_statuses: dict[Key, PendingStatus] = {}
+        self._timed_out: set[Key] = set()
         self._phases: dict[Key, dict[str, str]] = defaultdict(dict)  # of the members, by uid
         self._bound: dict[Key, set[str]] = defaultdict(set)
         self._group_of_member: dict[str, Key] = {}
@@ -99,17 +100,26 @@ class PodGroupCache:
             del self._pending_statuses[key]
             self._publish(key)
 
+    def set_timed_out(self, key: Key, timed_out: bool) -> None:
+        """Whether the gang has kept capacity reserved for too long."""
+        if timed_out:
+            self._timed_out.add(key)
+        else:
+            self._timed_out.discard(key)
+        self._publish(key)
+
     def _publish(self, key: Key) -> None:
         kinds = self._objects.get(key)
         if not kinds:
             self._objects.pop(key, None)
             self._pending_statuses.pop(key, None)
+            self._timed_out.discard(key)
             if key in self._cluster.groups:
                 self._cluster.remove_group(key)
                 self._changed()
             return
         kind, found = min(kinds.items(), key=lambda item: (item[1].metadata.creation_timestamp or "", item[0]))
-        group = convert_podgroup(found, kind, self.priority_classes)
+        group = replace(convert_podgroup(found, kind, self.priority_classes), timed_out=key in self._timed_out)
         pending = self._pending_statuses.get(key)
         if pending and pending.version is not None and int(found.metadata.resource_version or 0) >= pending.version:
             del self._pending_statuses[key]

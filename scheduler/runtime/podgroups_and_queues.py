@@ -14,10 +14,13 @@ from typing import Any, TypeVar
 from scheduler.core.scheduling_types import Counts, Group, Key, Queue
 from scheduler.runtime.api_types import CustomResource, PriorityClass
 from scheduler.runtime.convert import timestamp_seconds
+from scheduler.runtime.field_table import KOORDINATOR_PODGROUP, QUEUE, VOLCANO_PODGROUP
 from scheduler.runtime.quantities import InvalidQuantity, amount, amounts
+from scheduler.runtime.refused_fields import refusal
 
 VOLCANO = "volcano"
 KOORDINATOR = "koordinator"
+_KINDS = {VOLCANO: VOLCANO_PODGROUP, KOORDINATOR: KOORDINATOR_PODGROUP}
 _LINKED_GROUPS = "gang.scheduling.koordinator.sh/groups"
 _MATCH_POLICY = "gang.scheduling.koordinator.sh/match-policy"
 _MATCH_POLICIES = frozenset({"once-satisfied", "waiting-and-running", "only-waiting"})
@@ -70,7 +73,14 @@ def convert_podgroup(found: CustomResource, kind: str, classes: Mapping[str, Pri
         counts=convert_member_counts(status),
     )
     read(lambda: _mode(annotations.get(_MODE)), None)
-    return replace(group, problem=problems[0]) if problems else group
+    read(lambda: schedule_timeout(found), 0)
+    problem = problems[0] if problems else refusal(_KINDS[kind], spec, annotations)
+    return replace(group, problem=problem) if problem else group
+
+
+def schedule_timeout(found: CustomResource) -> int:
+    """Seconds that a gang may keep capacity reserved; 0: without a limit. Only Koordinator's PodGroup has the field."""
+    return max(_integer(_map(found.spec), "scheduleTimeoutSeconds"), 0)
 
 
 def convert_member_counts(status: Mapping[str, Any]) -> Counts:
@@ -88,6 +98,7 @@ def convert_queue(found: CustomResource) -> Queue:
             capability[resource] = amount(resource, quantity)
         except InvalidQuantity as error:  # the other resources still limit the queue
             problem = problem or f"spec.capability: {error}"
+    problem = problem or refusal(QUEUE, spec, found.metadata.annotations)
     return Queue(found.metadata.name, capability, is_open, strict, problem)
 
 

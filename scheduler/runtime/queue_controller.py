@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -32,7 +32,7 @@ class QueueController:
 
     def __init__(self, client: Client, cache: Cache) -> None:
         self._client, self._cache = client, cache
-        self._commands: deque[Command] = deque()
+        self._commands: dict[str, Command] = {}  # by uid, in order; without those that another replica has processed
         self._wake = asyncio.Event()
 
     def reflector(self) -> Reflector[Command]:
@@ -55,19 +55,22 @@ class QueueController:
             await asyncio.sleep(_SYNC_INTERVAL)
 
     def _observe(self, change: str, command: Command) -> None:
-        if change != DELETED:
-            self._commands.append(command)
+        if change == DELETED:
+            self._commands.pop(command.metadata.uid, None)
+        else:
+            self._commands[command.metadata.uid] = command
             self._wake.set()
 
     async def _process_commands(self) -> None:
         while self._commands:
+            uid, command = next(iter(self._commands.items()))
             try:
-                await self._process_command(self._commands[0])
+                await self._process_command(command)
             except ApiError as error:  # permanent: it must not block later commands
                 if error.is_conflict:  # retry: the watch does not show the command again
                     raise
-                _log.warning("command %s: %s", "/".join(self._commands[0].metadata.key), error)
-            self._commands.popleft()
+                _log.warning("command %s: %s", "/".join(command.metadata.key), error)
+            self._commands.pop(uid, None)
 
     async def _process_command(self, command: Command) -> None:
         target = command.target if isinstance(command.target, dict) else {}

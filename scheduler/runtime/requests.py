@@ -15,6 +15,7 @@ from scheduler.core.scheduling_types import Group, Pod
 from scheduler.runtime.api_types import ApiPod, CustomResource
 from scheduler.runtime.cache import GROUP_PATHS
 from scheduler.runtime.podgroups_and_queues import VOLCANO
+from scheduler.runtime.volume_types import BOUND_BY_CONTROLLER, SELECTED_NODE, Claim, Volume
 
 
 class _Response(msgspec.Struct):
@@ -67,8 +68,9 @@ async def delete(client: Client, pod: Pod) -> None:
     await client.delete(pod_path(pod), uid=pod.uid)
 
 
-async def set_pending_reason(client: Client, pod: Pod, reason: str, message: str) -> None:
-    await _condition(client, pod, "PodScheduled", "False", reason, message)
+async def set_pending_reason(client: Client, pod: Pod, reason: str, message: str, version: int) -> None:
+    """A conflict (409) if the pod has changed since that resourceVersion: it may have been bound."""
+    await _condition(client, pod, "PodScheduled", "False", reason, message, {"resourceVersion": str(version)})
 
 
 async def nominate(client: Client, pod: Pod, node: str) -> int:
@@ -76,6 +78,25 @@ async def nominate(client: Client, pod: Pod, node: str) -> int:
     change = {"metadata": {"uid": pod.uid}, "status": {"nominatedNodeName": node or None}}
     answer = await client.request("PATCH", pod_path(pod, "/status"), change, content_type=MERGE_PATCH)
     return _version(answer)
+
+
+async def select_node(client: Client, claim: Claim, node: str) -> int:
+    """Ask the claim's provisioner for a volume on this node; returns the resourceVersion that contains it."""
+    namespace, name = claim.key
+    path = f"/api/v1/namespaces/{namespace}/persistentvolumeclaims/{name}"
+    change = {"metadata": {**_unchanged(claim), "annotations": {SELECTED_NODE: node}}}
+    return _version(await client.request("PATCH", path, change, content_type=MERGE_PATCH))
+
+
+async def reserve_volume(client: Client, volume: Volume, claim: Claim) -> int:
+    """Reserve the volume for the claim: the controller of volumes binds both; returns the resourceVersion."""
+    (namespace, name), path = claim.key, f"/api/v1/persistentvolumes/{volume.name}"
+    reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": namespace, "name": name}
+    change = {
+        "metadata": {**_unchanged(volume), "annotations": {BOUND_BY_CONTROLLER: "yes"}},
+        "spec": {"claimRef": {**reference, "uid": claim.uid, "resourceVersion": str(claim.version)}},
+    }
+    return _version(await client.request("PATCH", path, change, content_type=MERGE_PATCH))
 
 
 async def set_group_status(client: Client, group: Group, status: Mapping[str, Any]) -> int:
@@ -125,10 +146,18 @@ def _set(by_type: dict[str, dict[str, Any]], kind: str, status: str, reason: str
     by_type[kind] = condition | {"lastTransitionTime": now()}
 
 
-async def _condition(client: Client, pod: Pod, kind: str, status: str, reason: str, message: str) -> None:
+async def _condition(
+    client: Client, pod: Pod, kind: str, status: str, reason: str, message: str,
+    preconditions: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
     condition = {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
-    change = {"metadata": {"uid": pod.uid}, "status": {"conditions": [condition]}}
+    change = {"metadata": {"uid": pod.uid, **(preconditions or {})}, "status": {"conditions": [condition]}}
     await client.request("PATCH", pod_path(pod, "/status"), change, content_type=STRATEGIC_PATCH)
+
+
+def _unchanged(found: Claim | Volume) -> dict[str, str]:
+    """A conflict (409) if the object has changed: another scheduler may have decided about it."""
+    return {"uid": found.uid, "resourceVersion": str(found.version)}
 
 
 def _version(answer: bytes) -> int:

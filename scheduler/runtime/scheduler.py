@@ -1,7 +1,11 @@
 """The scheduling loop: any change wakes it, a burst of changes is one cycle, and no cycle waits for the API server.
 
-Debounce: before each cycle it sleeps as long as the last one took. So planning takes at most half of the time, and a
-flood of changes is handled in few large cycles.
+Debounce: before each cycle it sleeps as long as the last one took, and at most 0.25 s. So a flood of changes is handled
+in few large cycles, and cycles of up to 0.25 s take at most half of the time. Longer ones take more: a change waits for
+at most one cycle and 0.25 s.
+
+A replica without the lease only watches. When it is elected it lists everything again before its first cycle: its
+watches may lag behind the last writes of its predecessor.
 """
 
 from __future__ import annotations
@@ -9,22 +13,25 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from scheduler.client import Client, Reflector
-from scheduler.core.actions import Action, Bind, Evict, Nominate, Release, Report, SetGroupPhase
+from scheduler.client import Client, Reflector, all_synced, relist_all
+from scheduler.core.actions import Action, Bind, BindVolumes, Evict, Nominate, Release, Report, SetGroupPhase
 from scheduler.core.plan import plan
 from scheduler.core.policy import Policy
-from scheduler.runtime.cache import Cache, all_synced
+from scheduler.runtime.cache import Cache
 from scheduler.runtime.event_recorder import EventRecorder, truncate_message
 from scheduler.runtime.executor import Executor
 from scheduler.runtime.metrics import Metrics
 from scheduler.runtime.queue_controller import QueueController
+from scheduler.runtime.schedule_timeouts import ScheduleTimeouts
 
 _MIN_DELAY, _MAX_DELAY = 0.002, 0.25  # seconds
 _RETRY_DELAY = 1.0
 _DRAIN_SECONDS = 5.0
+_STANDBY_CLEANUP = 60.0
 
 _log = logging.getLogger(__name__)
 
@@ -36,9 +43,10 @@ class Scheduler:
         self.metrics = Metrics()
         self._policy = policy
         self._wake = asyncio.Event()
-        self._cache = Cache(self._wake.set)
+        self._cache = Cache(self._wake.set, strict_queues=policy.strict_queues)
         self._events = EventRecorder(events_client)
         self._executor = Executor(client, self._events, self._cache, self.metrics)
+        self._timeouts = ScheduleTimeouts(self._cache)
         self._queue_controller = QueueController(client, self._cache)
         self._reflectors: list[Reflector[Any]] = [*self._cache.reflectors(client), self._queue_controller.reflector()]
 
@@ -46,31 +54,49 @@ class Scheduler:
     def ready(self) -> bool:
         return all(reflector.synced.is_set() for reflector in self._reflectors)
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Schedule until `stop` is set; then finish the writes in flight."""
+    async def run(self, stop: asyncio.Event, elected: asyncio.Event | None = None) -> bool:
+        """Schedule until `stop` is set, once elected; then finish the writes in flight. Whether all were finished."""
+        finished = True
         async with asyncio.TaskGroup() as tasks:
             background = [tasks.create_task(reflector.run()) for reflector in self._reflectors]
-            background += [tasks.create_task(self._events.run()), tasks.create_task(self._queue_controller.run())]
-            cycles = tasks.create_task(self._run_cycles())
+            background.append(tasks.create_task(self._events.run()))
+            leading = tasks.create_task(self._lead(elected))
             await stop.wait()
-            cycles.cancel()
+            leading.cancel()
             try:
                 async with asyncio.timeout(_DRAIN_SECONDS):
                     await self._executor.drain()
                     await self._events.drain()
             except TimeoutError:
                 _log.warning("stopped before all writes were done")
+                finished = False
             for task in background:
                 task.cancel()
+        return finished
 
-    async def _run_cycles(self) -> None:
+    async def _lead(self, elected: asyncio.Event | None) -> None:
         await all_synced(self._reflectors)
         _log.info("ready", extra={"fields": {"schedulers": sorted(self._policy.schedulers)}})
+        if elected is not None:
+            await self._stand_by(elected)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._queue_controller.run())
+            tasks.create_task(self._run_cycles())
+
+    async def _stand_by(self, elected: asyncio.Event) -> None:
+        cluster = self._cache.cluster
+        while not elected.is_set():
+            cluster.changed_groups.intersection_update(cluster.groups)  # no cycle clears those of deleted groups
+            with suppress(TimeoutError):
+                await asyncio.wait_for(elected.wait(), _STANDBY_CLEANUP)
+        await relist_all(self._reflectors)
+        _log.info("leading")
+
+    async def _run_cycles(self) -> None:
         delay = _MIN_DELAY
         while True:
             await self._wake.wait()
             await asyncio.sleep(delay)
-            self._wake.clear()
             began = time.perf_counter()
             try:
                 self._run_cycle()
@@ -81,16 +107,23 @@ class Scheduler:
                 self._wake.set()
             took = time.perf_counter() - began
             self.metrics.cycle_duration.observe(took)
-            delay = min(max(took, _MIN_DELAY), _MAX_DELAY)
+            delay = delay_after(took)
 
     def _run_cycle(self) -> None:
+        self._timeouts.update()
+        self._cache.update_volumes()
+        self._wake.clear()
         actions = plan(self._cache.cluster, self._policy)
         self._cache.cluster.clear_changes()
         for action in map(_truncate_message, actions):
             if self._executor.start(action):
-                self._wake.set()
                 _log_action(action)
         self._queue_controller.notify()
+
+
+def delay_after(took: float) -> float:
+    """How long to collect changes after a cycle that took so long."""
+    return min(max(took, _MIN_DELAY), _MAX_DELAY)
 
 
 def _truncate_message(action: Action) -> Action:
@@ -104,16 +137,18 @@ def _truncate_message(action: Action) -> Action:
 
 def _log_action(action: Action) -> None:
     match action:
+        case Report():
+            return  # logged when it is written
         case Bind(pod, node):
             fields = {"action": "bind", "pod": "/".join(pod.key), "node": node}
+        case BindVolumes(pod, node):
+            fields = {"action": "bind-volumes", "pod": "/".join(pod.key), "node": node}
         case Evict(pod, beneficiary):
             fields = {"action": "evict", "pod": "/".join(pod.key), "node": pod.node, "preemptor": beneficiary}
         case Release(pod, message):
             fields = {"action": "release", "pod": "/".join(pod.key), "node": pod.node, "reason": message}
         case Nominate(pod, node):
             fields = {"action": "nominate", "pod": "/".join(pod.key), "node": node}
-        case Report(pod, message):
-            fields = {"action": "report", "pod": "/".join(pod.key), "reason": message}
         case SetGroupPhase(group, phase, _, message):
             fields = {"action": "set-phase", "group": "/".join(group.key), "phase": phase, "reason": message}
     _log.info("decision", extra={"fields": fields})

@@ -26,7 +26,7 @@ _MAX_DELAY = 0.05  # seconds, random delay of each write
 
 
 class CrashingProxy(Proxy):
-    """Forwards everything; events do not count as writes."""
+    """Forwards everything; events and renewals of the lease do not count as writes."""
 
     def __init__(self, access: Access, writes: int, *, after: bool) -> None:
         super().__init__(access, Faults(0, rate=0))
@@ -34,7 +34,7 @@ class CrashingProxy(Proxy):
         self._lock, self._rng = asyncio.Lock(), random.Random(writes)
 
     async def _forward(self, request: web.Request, *, cut: bool) -> web.StreamResponse:
-        if request.method == "GET" or request.path.endswith("/events"):
+        if request.method == "GET" or "/events" in request.path or "/leases" in request.path:
             return await super()._forward(request, cut=cut)
         await asyncio.sleep(self._rng.uniform(0, _MAX_DELAY))
         async with self._lock:

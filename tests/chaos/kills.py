@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import ClassVar
 
 from muster import timeouts
 from muster.assertions.invariants import Invariant, no_node_overcommitted
@@ -24,8 +27,6 @@ from tests.chaos.load import Load
 
 _RECORDS_BEFORE_KILL = (1, 60)  # recorded changes of pods and PodGroups
 _WRITES_BEFORE_CRASH = (1, 20)  # of a scheduler that crashes at a write
-_MAX_WAIT = 3.0  # seconds: nothing changes any more, so kill it now
-_CHECK_EVERY = 4  # kills
 _CYCLE_FAILURE = "scheduling cycle failed"
 # Not the one about taints: the load does not wait until the scheduler has observed a cordon.
 _INVARIANTS: tuple[Invariant, ...] = (
@@ -38,6 +39,10 @@ _REFERENCE_COMMAND = "MUSTER_REFERENCE"
 
 class KillLoop:
     """Kills within one scenario."""
+
+    invariants: ClassVar[tuple[Invariant, ...]] = _INVARIANTS
+    check_every: ClassVar[int] = 4  # kills
+    max_wait: ClassVar[float] = 3.0  # seconds: nothing changes any more, so kill it now
 
     def __init__(self, environment: Environment, seed: int, log: Callable[[str], None] = lambda _: None) -> None:
         self._rng = random.Random(seed)
@@ -52,25 +57,40 @@ class KillLoop:
         for number in range(1, kills + 1):
             self._load.apply_random_changes()
             self._await_kill_time()
-            self._scenario.scheduler.kill()
+            self._kill()
             self._partially_bound += partially_bound(self._scenario.recording.history, self._load.jobs)
             if self._rng.random() < 0.5:
                 self._load.apply_random_changes()  # changes while no scheduler runs
-            checks_state = number % _CHECK_EVERY == 0 or number == kills
-            self._restart(will_crash=not checks_state and self._rng.random() < 0.7)
+            checks_state = number % self.check_every == 0 or number == kills
+            self._restart(will_crash=not checks_state and self._may_crash(number) and self._rng.random() < 0.7)
             if checks_state:
                 self._check_stable_state()
-        log = self._scenario.scheduler.processes[0].log.read_text()
-        assert _CYCLE_FAILURE not in log, f"a scheduling cycle failed:\n{log[log.index(_CYCLE_FAILURE) - 200 :][:4000]}"
+        for file in self._log_files():
+            log = file.read_text()
+            failure = log.find(_CYCLE_FAILURE)
+            assert failure < 0, f"a scheduling cycle failed:\n{log[max(0, failure - 200) :][:4000]}"
         self._environment.cleanup(self._scenario)
+
+    def _kill(self) -> None:
+        self._scenario.scheduler.kill()
+
+    def _may_crash(self, _number: int) -> bool:
+        """Whether what is started after this kill may crash at a write."""
+        return True
+
+    def _log_files(self) -> list[Path]:
+        return [self._scenario.scheduler.processes[0].log]
 
     def _await_kill_time(self) -> None:
         if self._will_crash:
-            self._scenario.scheduler.processes[0].wait(_MAX_WAIT)
+            self._scenario.scheduler.processes[0].wait(self.max_wait)
             return
+        self._await_changes()
+
+    def _await_changes(self) -> None:
         history = self._scenario.recording.history
         target = _record_count(history) + self._rng.randint(*_RECORDS_BEFORE_KILL)
-        deadline = time.monotonic() + _MAX_WAIT
+        deadline = time.monotonic() + self.max_wait
         with history.changed:
             while _record_count(history) < target and (left := deadline - time.monotonic()) > 0:
                 history.changed.wait(left)
@@ -78,13 +98,16 @@ class KillLoop:
     def _restart(self, *, will_crash: bool) -> None:
         scheduler, self._will_crash = self._scenario.scheduler, will_crash
         scheduler.stop()  # closes the descriptors of the killed process
-        if not will_crash:
+        with self._crashing() if will_crash else nullcontext():
             scheduler.start()
-            return
+
+    @contextmanager
+    def _crashing(self) -> Iterator[None]:
+        """What is started in this block crashes at one of its writes."""
         when = self._rng.choice(("before", "after"))
         os.environ[_REFERENCE_COMMAND] = f"tests.chaos.crash_at_write {self._rng.randint(*_WRITES_BEFORE_CRASH)} {when}"
         try:
-            scheduler.start()
+            yield
         finally:
             del os.environ[_REFERENCE_COMMAND]
 
@@ -107,7 +130,7 @@ class KillLoop:
         recording.prove_live()
         question = is_stable(jobs, limits, self._load.cordoned)
         self._must_become_stable(question)
-        recording.check_invariants(_INVARIANTS)
+        recording.check_invariants(self.invariants)
         with recording.history.changed:
             violations = capability_violations(recording.history, jobs, limits)
             violations += unjustified_releases(recording.history, jobs)

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from muster.cluster.local import LocalCluster
-from muster.cluster.resources import EVENT, NODE, POD
+from muster.cluster.resources import EVENT, NODE, POD, Resource
 from muster.schedulers.crds import install_crds
 from muster.schedulers.volcano import VOLCANO_COMMAND, VOLCANO_GROUP, VOLCANO_QUEUE
 from scheduler.client import Access, Client, Reflector
@@ -27,11 +27,22 @@ from tests.support.processes_left import PATIENCE
 pytestmark = pytest.mark.plane
 
 _CRDS = Path(__file__).parents[2] / "manifests" / "crds"
+_CLAIM = Resource("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+_VOLUMES, _CLASSES = "/api/v1/persistentvolumes", "/apis/storage.k8s.io/v1/storageclasses"
+_SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _RIGHTS = {
     "ServiceAccount": "/api/v1/namespaces/kube-system/serviceaccounts",
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/rolebindings",
 }
+
+
+class ClaimWatch(Watch):
+    """Everything that happens to claims."""
+
+    kinds = (_CLAIM,)
 
 
 class Scheduler:
@@ -40,7 +51,7 @@ class Scheduler:
     def __init__(self, kubeconfig: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "scheduler", "--kubeconfig", str(kubeconfig), *arguments]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        self.address = self.until("listening")["address"]
+        self.metrics_address = self.until("listening")["metrics"]
         self.until("ready")
 
     def until(self, message: str) -> dict[str, Any]:
@@ -85,7 +96,7 @@ def account(plane: tuple[LocalCluster, Watch], tmp_path_factory: pytest.TempPath
 
 @pytest.fixture
 def scheduler(account: Path) -> Iterator[Scheduler]:
-    running = Scheduler(account)
+    running = Scheduler(account, "--leader-elect")  # so its rights to the Lease are tried, too
     yield running
     assert running.stop() == 0
 
@@ -107,7 +118,7 @@ def test_binds_evicts_and_nominates(plane: tuple[LocalCluster, Watch], scheduler
     api.create(_asking("hopeless", gpus=5, priority="low"))
     watch.until(POD, "hopeless", _has("PodScheduled", "Unschedulable"))
     assert "nvidia.com/gpu" in _explained(cluster, "hopeless")
-    with urllib.request.urlopen(f"http://{scheduler.address}/metrics") as answer:
+    with urllib.request.urlopen(f"http://{scheduler.metrics_address}/metrics") as answer:
         text = answer.read().decode()
     assert 'muster_scheduler_actions_total{action="bind",result="success"} 2' in text
     assert 'muster_scheduler_actions_total{action="evict",result="success"} 1' in text
@@ -149,6 +160,44 @@ def test_a_gang_is_pending_until_its_queue_opens(plane: tuple[LocalCluster, Watc
     assert not api.list(VOLCANO_COMMAND)["items"]
 
 
+def test_a_pod_is_bound_where_its_volumes_are(plane: tuple[LocalCluster, Watch], scheduler: Scheduler) -> None:
+    """The controller of volumes is a real one; the test is the provisioner."""
+    cluster, watch = plane
+    api, claims = cluster.connection.api, ClaimWatch(cluster.connection.api)
+    for name in ("v-1", "v-2"):
+        found = node(name)
+        found["metadata"]["labels"] = {"kubernetes.io/hostname": name}
+        api.create(found)
+    api.create(_mounting("reader", "local-data"))
+    watch.until(POD, "reader", _is_pending_for('persistentvolumeclaim "local-data" not found'))
+    api.post(_CLASSES, _storage_class("local", "kubernetes.io/no-provisioner"))
+    api.post(_CLAIM.path("default"), _claim("local-data", "local"))
+    no_volume = "node(s) didn't find available persistent volumes to bind"
+    watch.until(POD, "reader", _is_pending_for(no_volume))
+    api.post(_VOLUMES, _volume("local-volume", "local", "v-2"))
+    watch.until(POD, "reader", phase_is("Running"))
+    claims.until(_CLAIM, "local-data", phase_is("Bound"))
+
+    api.post(_CLASSES, _storage_class("provisioned", "example.com/by-hand"))
+    api.post(_CLAIM.path("default"), _claim("made-data", "provisioned"))
+    api.create(_mounting("writer", "made-data"))
+    claims.until(_CLAIM, "made-data", lambda _, one: _SELECTED_NODE in one["metadata"].get("annotations", {}))
+    claim = api.get(_CLAIM, "made-data", "default")
+    selected = claim["metadata"]["annotations"][_SELECTED_NODE]
+    reference = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": "made-data"}
+    made = _volume("made-volume", "provisioned", selected)
+    made["spec"]["claimRef"] = {**reference, "uid": claim["metadata"]["uid"]}
+    api.post(_VOLUMES, made)
+    watch.until(POD, "writer", phase_is("Running"))
+    nodes = {name: api.get(POD, name, "default")["spec"]["nodeName"] for name in ("reader", "writer")}
+    assert nodes == {"reader": "v-2", "writer": selected}
+
+    for name, claim_name in (("reader", "local-data"), ("writer", "made-data")):
+        api.delete(POD, name, "default")
+        api.delete(_CLAIM, claim_name, "default")
+        claims.until(_CLAIM, claim_name, lambda event, _: event == "DELETED")  # the finalizer does not keep it
+
+
 def _explained(cluster: LocalCluster, name: str) -> str:
     arguments = ["explain", name, "-n", "default", "--kubeconfig", str(cluster.client_kubeconfig("admin"))]
     return subprocess.run(
@@ -177,6 +226,52 @@ def _asking(name: str, *, gpus: int, priority: str) -> Object:
     found["spec"] |= {"schedulerName": "muster-scheduler", "priorityClassName": priority}
     found["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
     return found
+
+
+def _mounting(name: str, claim: str) -> Object:
+    found = _asking(name, gpus=1, priority="low")
+    found["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": claim}}]
+    return found
+
+
+def _claim(name: str, storage_class: str) -> Object:
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {**spec, "storageClassName": storage_class},
+    }
+
+
+def _volume(name: str, storage_class: str, on: str) -> Object:
+    hostname = {"key": "kubernetes.io/hostname", "operator": "In", "values": [on]}
+    spec: Object = {
+        "accessModes": ["ReadWriteOnce"],
+        "capacity": {"storage": "1Gi"},
+        "storageClassName": storage_class,
+        "local": {"path": "/data"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [hostname]}]}},
+    }
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}
+
+
+def _storage_class(name: str, provisioner: str) -> Object:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+
+
+def _is_pending_for(reason: str) -> Callable[[str, Object], bool]:
+    def holds(_: str, found: Object) -> bool:
+        conditions = found["status"].get("conditions", [])
+        return any(one["type"] == "PodScheduled" and reason in one.get("message", "") for one in conditions)
+
+    return holds
 
 
 def _priority(name: str, value: int) -> Object:

@@ -10,7 +10,7 @@ import pytest
 
 from scheduler.client import ADDED, DELETED, MODIFIED
 from scheduler.core.cluster_state import ClusterState
-from scheduler.core.scheduling_types import Counts, Pod, PodRequirements
+from scheduler.core.scheduling_types import Counts, Pod, PodRequirements, Queue
 from scheduler.runtime.api_types import ApiPod, CustomResource, PriorityClass
 from scheduler.runtime.assumed_pods import AssumedPods
 from scheduler.runtime.podgroup_cache import PodGroupCache
@@ -198,3 +198,21 @@ def test_a_priority_class_created_later_resolves_the_problem(harness: Harness) -
         ADDED, msgspec.convert({"metadata": {"name": "late"}, "value": 9}, PriorityClass)
     )
     assert (harness.cluster.groups[key].problem, harness.cluster.groups[key].priority) == ("", 9)
+
+
+@pytest.mark.parametrize(
+    ("strict", "by_default", "replans"),
+    [(None, False, False), (None, True, True), (False, True, False), (True, False, True)],
+)
+def test_a_confirmed_binding_causes_a_plan_only_in_a_strict_queue(
+    strict: bool | None, by_default: bool, replans: bool
+) -> None:
+    woken: list[bool] = []
+    cluster = ClusterState()
+    cluster.set_queue(Queue("default", {}, strict=strict))
+    assumed_pods = AssumedPods(cluster, lambda: woken.append(True), strict_queues=by_default)
+    assumed_pods.observe(POD, 5)
+    assumed_pods.assume_bound("u", "n")
+    woken.clear()
+    assumed_pods.observe(replace(POD, node="n"), 6)
+    assert bool(woken) == replans

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.core.scheduling_types import SelectorRequirement, Toleration
+from scheduler.core.pod_constraints import SelectorRequirement
+from scheduler.core.scheduling_types import Toleration
 from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, CustomResource, PriorityClass
 from scheduler.runtime.convert import convert_budget, convert_node, convert_pod
 from scheduler.runtime.podgroups_and_queues import KOORDINATOR, VOLCANO, convert_podgroup, convert_queue
@@ -94,6 +95,41 @@ def test_limits_count_where_requests_are_missing_and_zeros_do_not() -> None:
     }
 
 
+def resized(spec_cpu: str, allocated: str, actual: str, **condition: str) -> int:
+    """The CPU that counts for a bound pod while its container is resized in place."""
+    statuses = [
+        {"name": "m", "allocatedResources": {"cpu": allocated}, "resources": {"requests": {"cpu": actual}}},
+        {"name": "o", "allocatedResources": {"cpu": "1"}},
+    ]
+    conditions = [{"type": "PodResizePending", "status": "True", **condition}] if condition else []
+    spec = {
+        "nodeName": "n",
+        "containers": [{"name": "m", **container(cpu=spec_cpu)}, {"name": "o", **container(cpu="1")}],
+    }
+    found = convert_pod(pod_from(spec, {"containerStatuses": statuses, "conditions": conditions}))
+    return dict(found.requests)["cpu"] - 1000
+
+
+def test_the_largest_amount_counts_while_a_pod_is_resized() -> None:
+    assert resized("4", allocated="2", actual="2") == 4000  # grows
+    assert resized("1", allocated="1", actual="3") == 3000  # shrinks: the node still uses it
+    assert resized("1", allocated="2", actual="1") == 2000
+    assert resized("1", allocated="1", actual="1") == 1000
+    assert resized("9", allocated="2", actual="2", reason="Deferred") == 9000
+    assert resized("9", allocated="2", actual="2", reason="Infeasible") == 2000  # it will never get it
+
+
+def test_sidecars_and_pod_level_resources_are_resized_alike() -> None:
+    sidecar = {"name": "s", **container("Always", cpu="1")}
+    main = {"name": "m", **container(cpu="1")}
+    spec: dict[str, Any] = {"nodeName": "n", "initContainers": [sidecar], "containers": [main]}
+    status: dict[str, Any] = {"initContainerStatuses": [{"name": "s", "allocatedResources": {"cpu": "3"}}]}
+    assert dict(convert_pod(pod_from(spec, status)).requests)["cpu"] == 4000
+    spec["resources"] = {"requests": {"cpu": "2"}}
+    status |= {"resources": {"requests": {"cpu": "5"}}, "allocatedResources": {"cpu": "4"}}
+    assert dict(convert_pod(pod_from(spec, status)).requests)["cpu"] == 5000
+
+
 def test_pod_level_resources_replace_the_sum() -> None:
     spec = {"containers": [container(cpu="1")], "resources": {"requests": {"cpu": "4"}}}
     assert dict(convert_pod(pod_from(spec)).requests) == {"cpu": 4000, "pods": 1}
@@ -102,7 +138,11 @@ def test_pod_level_resources_replace_the_sum() -> None:
 def test_a_pod_with_resource_claims_is_refused_by_the_name_of_the_field() -> None:
     claims = [{"name": "device", "resourceClaimName": "gpu"}]
     found = convert_pod(pod_from({"containers": [container(cpu="1")], "resourceClaims": claims}))
-    assert found.problem == "cannot allocate resource claims (device): spec.resourceClaims is not supported"
+    assert found.problem == "spec.resourceClaims is not supported by this scheduler"
+    user = container(cpu="1")
+    user["resources"]["claims"] = [{"name": "device"}]
+    both = convert_pod(pod_from({"containers": [user], "resourceClaims": claims})).problem
+    assert both == f"{found.problem}, nor is spec.containers.resources.claims"
     assert dict(found.requests)["cpu"] == 1000  # it still counts where another scheduler has bound it
 
 

@@ -182,12 +182,60 @@ def test_a_partially_bound_gang_does_not_get_the_started_phase(monkeypatch: pyte
     run(steps, None, error_response(404))
 
 
+def test_bindings_that_name_others_are_written_after_them() -> None:
+    """Strict FIFO: a gang, a pod behind it, and one that is behind that."""
+
+    async def steps(harness: Harness) -> None:
+        harness.wire.slow = {"first-0"}
+        for name, after in (
+            ("first-0", ()),
+            ("first-1", ()),
+            ("second", ("first-0", "first-1")),
+            ("third", ("second", "gone")),
+        ):
+            harness.saw(name, 5)
+            harness.executor.start(Bind(harness.cache.cluster.pods[name], "n", after))
+        await harness.executor.drain()
+        assert harness.wire.done == ["first-1", "first-0", "second", "third"]
+
+    run(steps)
+
+
+def test_nothing_is_bound_behind_a_binding_that_failed() -> None:
+    async def steps(harness: Harness) -> None:
+        for name, after in (("first", ()), ("second", ("first",)), ("third", ("second",))):
+            harness.saw(name, 5)
+            harness.executor.start(Bind(harness.cache.cluster.pods[name], "n", after))
+        await harness.executor.drain()
+        assert harness.wire.done == []
+        assert [(one.key[1], one.node, one.problem) for one in harness.cache.cluster.pending.values()] == [
+            ("p", "", ""),
+            ("first", "", "binding rejected: 403 Because: no"),
+            ("second", "", ""),
+            ("third", "", ""),
+        ]
+
+    run(steps, error_response(403))
+
+
 def test_writes_to_one_pod_keep_their_order() -> None:
     async def steps(harness: Harness) -> None:
-        for action in (Report(harness.pod, "full"), Nominate(harness.pod, "n"), Bind(harness.pod, "n")):
+        for action in (Nominate(harness.pod, "n"), Bind(harness.pod, "n")):
             harness.executor.start(action)
         await harness.executor.drain()
-        assert [what for _, what, _ in harness.wire.requested] == ["status", "status", "binding"]
+        assert [what for _, what, _ in harness.wire.requested] == ["status", "binding"]
+
+    run(steps)
+
+
+def test_a_reason_is_written_on_top_of_the_nomination_of_the_same_plan() -> None:
+    async def steps(harness: Harness) -> None:
+        for action in (Nominate(harness.pod, "n"), Report(harness.pod, "nominated to n")):
+            harness.executor.start(action)
+        await harness.executor.drain()
+        nomination, reason = (body for _, _, body in harness.wire.requested)
+        assert nomination["status"] == {"nominatedNodeName": "n"}
+        assert reason["metadata"]["resourceVersion"] == "9"  # that of the response to the nomination
 
     run(steps)
 

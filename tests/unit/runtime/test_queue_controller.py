@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.client import ADDED, MODIFIED, Access, ApiError, Client
+from scheduler.client import ADDED, DELETED, MODIFIED, Access, ApiError, Client
 from scheduler.runtime import queue_controller as queue_controller_module
 from scheduler.runtime.api_types import Command, CustomResource
 from scheduler.runtime.cache import Cache
@@ -82,6 +82,20 @@ def test_a_queue_that_could_not_be_closed_stays_open(monkeypatch: pytest.MonkeyP
         assert cache.cluster.queues["q"].is_open
 
     _run(steps, ApiError(409, "Conflict", ""))
+
+
+def test_a_command_that_another_replica_has_carried_out_is_not_repeated() -> None:
+    async def go() -> list[tuple[str, Any]]:
+        cache = Cache(lambda: None)
+        cache.observe_queue(ADDED, _decoded(_queue(5, "Open")))
+        server = Server(cache)
+        controller = QueueController(server, cache)
+        for change in (ADDED, DELETED):  # while this replica is standing by
+            controller._observe(change, msgspec.convert(_COMMAND, Command))
+        await controller._process_commands()
+        return server.requested
+
+    assert not asyncio.run(go())
 
 
 async def _requests(server: Server, count: int) -> None:
