@@ -2,9 +2,9 @@
 
 from muster.errors import UsageError
 from muster.operators.base import Operator, ReferenceOperator
-from muster.operators.training_operator import TrainingOperator
+from muster.operators.training_operator import TrainingOperator, TrainingOperator170
 
-OPERATORS: tuple[type[Operator], ...] = (ReferenceOperator, TrainingOperator)
+OPERATORS: tuple[type[Operator], ...] = (ReferenceOperator, TrainingOperator, TrainingOperator170)
 
 
 def choose_operator(name: str) -> type[Operator]:

@@ -7,7 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from muster import timeouts
+from muster import assets, timeouts
 from muster.cluster.api import Api
 from muster.cluster.job_kinds import JOB_KINDS, JobKind
 from muster.errors import NotSupported
@@ -30,11 +30,18 @@ class Operator(ABC):
     name: ClassVar[str]
     assets: ClassVar[tuple[str, ...]] = ()
     job_kinds: ClassVar[tuple[JobKind, ...]] = JOB_KINDS  # those that it reconciles
+    needs_local_cluster: ClassVar[bool] = False  # the API server has to reach it on the loopback address
 
     def __init__(self, context: ProcessContext, dialect: Dialect) -> None:
         self.context, self.dialect = context, dialect
         self.profile = WALKTHROUGHS
         self.process: Process | None = None
+
+    @classmethod
+    def title(cls) -> str:
+        """Name and release, for the reader of a report."""
+        found = assets.find(cls.assets[0]) if cls.assets else None
+        return f"{cls.name.partition('@')[0]} {found.version}" if found else cls.name
 
     @abstractmethod
     def install(self, api: Api) -> None:
@@ -49,6 +56,10 @@ class Operator(ABC):
         process.start()
         self.process = process
 
+    def wait_until_ready(self) -> None:
+        """Return when jobs can be created and changed."""
+        return
+
     def stop(self) -> None:
         if self.process is not None:
             self.process.stop(timeouts.COMPONENT_STOP)
@@ -58,6 +69,10 @@ class Operator(ABC):
         process, self.process = self.process, None
         if process is not None:
             process.kill()
+
+    def close(self) -> None:
+        """Kill it for good, and give up what it has reserved."""
+        self.kill()
 
     def configure(self, profile: str) -> None:
         """Restart it with this profile if that is another one, or if it is stopped."""
@@ -89,7 +104,9 @@ class ReferenceOperator(Operator):
     def _prepare(self) -> Process:
         directory = self.context.directory
         flags = ["--kubeconfig", str(self.context.admin_kubeconfig), "--profile", self.profile]
-        flags += ["--gang", self.dialect.gang_api, "--scheduler-name", self.dialect.scheduler_name]
+        # Not all jobs: the walk-throughs preempt single pods of jobs that declare no gang.
+        flags += ["--gang", self.dialect.gang_api, "--gang-jobs", "scheduling-policy"]
+        flags += ["--scheduler-name", self.dialect.scheduler_name]
         argv = [sys.executable, "-m", *os.environ.get(_REPLACEMENT, "scheduler.operator").split(), *flags]
         log, env = directory / "operator.log", paths.scheduler_environment()
         return Process("operator", argv, directory=directory, log=log, env=env)

@@ -1,14 +1,15 @@
-"""The actions that a reconciliation returns. The executor carries them out, the status first.
+"""The actions that a reconciliation returns. The executor carries them out: memory, status, then the others.
 
-The status is written first because it is the operator's only memory: a pod that is deleted before the status records it
-would look like a lost replica after a crash of the operator.
+Memory and status are written first: a pod that is deleted before they record it would look like a lost replica after a
+crash of the operator.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scheduler.operator.api_objects import Job, Json, Pod, PodGroup, Service
+from scheduler.operator.api_objects import ConfigMap, Job, Json, Pod, PodGroup, Service
+from scheduler.operator.job_memory import Memory
 
 NORMAL, WARNING = "Normal", "Warning"  # types of events
 
@@ -23,6 +24,31 @@ class CreatePod:
 @dataclass(frozen=True, slots=True)
 class CreateService:
     """Create the headless service of a replica."""
+
+    manifest: Json
+
+
+@dataclass(frozen=True, slots=True)
+class CreateConfigMap:
+    """Create the ConfigMap of an MPIJob."""
+
+    manifest: Json
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateConfigMap:
+    """Replace the files of a ConfigMap."""
+
+    config: ConfigMap
+    data: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class EnsureObject:
+    """Create an object that is not watched, if it does not exist; only together with pods, and before them.
+
+    So the operator needs no permission to list secrets, service accounts and roles.
+    """
 
     manifest: Json
 
@@ -63,6 +89,14 @@ class DeleteJob:
 
 
 @dataclass(frozen=True, slots=True)
+class SetMemory:
+    """Write the annotation that the operator remembers the job by; a conflict like that of SetStatus."""
+
+    job: Job
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
 class SetStatus:
     """Write the whole new status; a conflict if the job has changed since it was read."""
 
@@ -90,11 +124,15 @@ class RequeueAt:
 Action = (
     CreatePod
     | CreateService
+    | CreateConfigMap
+    | UpdateConfigMap
+    | EnsureObject
     | CreatePodGroup
     | DeletePod
     | DeleteService
     | DeletePodGroup
     | DeleteJob
+    | SetMemory
     | SetStatus
     | EmitEvent
     | RequeueAt

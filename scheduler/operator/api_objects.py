@@ -13,6 +13,8 @@ from scheduler.client.metadata import Metadata, OwnerReference
 
 Json = dict[str, Any]
 
+OPERATOR_NAME = "training.kubeflow.org/operator-name"
+JOB_NAME = "training.kubeflow.org/job-name"
 ROLE = "training.kubeflow.org/replica-type"  # lower case
 INDEX = "training.kubeflow.org/replica-index"
 
@@ -61,6 +63,7 @@ class PodStatus(msgspec.Struct, rename="camel", frozen=True):
     reason: str = ""
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
 
 
 class Pod(msgspec.Struct, frozen=True):
@@ -90,6 +93,13 @@ class Service(msgspec.Struct, frozen=True):
     """The headless service of one replica."""
 
     metadata: Metadata
+
+
+class ConfigMap(msgspec.Struct, frozen=True):
+    """The files that the replicas of a job share."""
+
+    metadata: Metadata
+    data: dict[str, str] = {}
 
 
 class PodGroupStatus(msgspec.Struct, frozen=True):

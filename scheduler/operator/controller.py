@@ -1,7 +1,7 @@
 """The controller: watches fill the cache, changes enqueue jobs, workers reconcile them and execute the actions.
 
 No job is reconciled before every watch has synced once: from a partial cache the controller would create objects that
-exist already.
+exist already. A replica without the lease only watches, and lists everything again when it is elected.
 """
 
 from __future__ import annotations
@@ -12,22 +12,30 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from scheduler.client import ApiError, Client, Reflector, Unreachable
-from scheduler.operator.actions import Action, CreatePod, RequeueAt, SetStatus
-from scheduler.operator.api_objects import Job, Pod, PodGroup, Service
-from scheduler.operator.executor import PODS, SERVICES, Executor, Rejected, Requeue
+from scheduler.client import ApiError, Client, Reflector, Unreachable, all_synced, relist_all
+from scheduler.operator.actions import (
+    Action,
+    CreateConfigMap,
+    CreatePod,
+    CreateService,
+    RequeueAt,
+    SetMemory,
+    SetStatus,
+)
+from scheduler.operator.api_objects import JOB_NAME, ConfigMap, Job, Pod, PodGroup, Service
+from scheduler.operator.executor import CONFIG_MAPS, PODS, SERVICES, Executor, Rejected, Requeue
 from scheduler.operator.job_cache import JobCache, JobKey
 from scheduler.operator.job_kinds import KINDS
 from scheduler.operator.lost_replicas import Profile
 from scheduler.operator.pod_group import DIALECTS
 from scheduler.operator.reconcile import fail_validation, reconcile
-from scheduler.operator.replica_names import PREFIX
 from scheduler.operator.workqueue import WorkQueue
 from scheduler.runtime.event_recorder import EventRecorder
 from scheduler.runtime.metrics import Counter, Histogram
 
 _WORKERS = {True: 32, False: 4}  # for new jobs, and for all others
-_OF_JOBS = {"labelSelector": f"{PREFIX}/job-name"}
+_OF_JOBS = {"labelSelector": JOB_NAME}
+Expected = CreatePod | CreateService | CreateConfigMap  # not created again until the watch shows them
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +57,7 @@ class Controller:
             *(Reflector(client, kind.path, Job, cache.job_changed) for kind in KINDS.values()),
             Reflector(client, PODS, Pod, cache.pod_changed, query=_OF_JOBS),
             Reflector(client, SERVICES, Service, cache.service_changed, query=_OF_JOBS),
+            Reflector(client, CONFIG_MAPS, ConfigMap, cache.config_changed, query=_OF_JOBS),
             *([Reflector(client, groups, PodGroup, cache.group_changed)] if groups else []),
         ]
 
@@ -60,12 +69,14 @@ class Controller:
         metrics = (self.durations, self.retries, self.executor.actions)
         return "".join(line for metric in metrics for line in metric.lines())
 
-    async def run(self) -> None:
+    async def run(self, elected: asyncio.Event | None = None) -> None:
         async with asyncio.TaskGroup() as tasks:
             for reflector in self._reflectors:
                 tasks.create_task(reflector.run())
-            for reflector in self._reflectors:
-                await reflector.synced.wait()
+            await all_synced(self._reflectors)
+            if elected is not None:
+                await elected.wait()
+                await relist_all(self._reflectors)
             _log.info("all watches synced: %d jobs", len(self.cache.jobs))
             for new, workers in _WORKERS.items():
                 for _ in range(workers):
@@ -101,9 +112,8 @@ class Controller:
             await self._delete_orphans(key)
             return
         uid, now = job.metadata.uid, time.time()
-        actions = reconcile(
-            job, cache.pods(key, uid), cache.services(key, uid), cache.group(key, uid), now, self._profile
-        )
+        pods, services, configs = cache.pods(key, uid), cache.services(key, uid), cache.configs(key, uid)
+        actions = reconcile(job, pods, services, cache.group(key, uid), configs, now, self._profile)
         self._set_timer(key, actions, now)
         actions = [action for action in actions if not self._is_expected(key, action, now)]
         # A new job cannot have lost replicas: its pods are created first, its status in the next reconciliation.
@@ -111,8 +121,8 @@ class Controller:
         if not new:
             job = await self._write_status(job, actions)
         for action in actions:
-            if isinstance(action, CreatePod):
-                cache.expect_pod(key, action.manifest["metadata"]["name"], now)
+            if isinstance(action, Expected):
+                cache.expect(key, *_created(action), now)
         try:
             await self.executor.execute(job, actions)
         except Rejected as error:
@@ -126,25 +136,31 @@ class Controller:
             raise
 
     async def _write_status(self, job: Job, actions: Sequence[Action]) -> Job:
+        """The memory first: a status that tells of a restart must not outlive the count of it."""
         for action in actions:
-            if isinstance(action, SetStatus):
-                job = await self.executor.set_status(action)
-                self.cache.update_job(job)
+            if isinstance(action, SetMemory):
+                job = await self.executor.set_memory(action)
+            elif isinstance(action, SetStatus):
+                job = await self.executor.set_status(job, action.status)
+            else:
+                continue
+            self.cache.update_job(job)
         return job
 
     def _set_timer(self, key: JobKey, actions: Sequence[Action], now: float) -> None:
         due = [action.time for action in actions if isinstance(action, RequeueAt)]
-        pods = [action.manifest["metadata"]["name"] for action in actions if isinstance(action, CreatePod)]
-        due += [expires for pod in pods if (expires := self.cache.expected_until(key, pod, now)) is not None]
+        created = [action for action in actions if isinstance(action, Expected)]
+        expires = [self.cache.expected_until(key, *_created(action), now) for action in created]
+        due += [time for time in expires if time is not None]
         if due:
             self.queue.add_after(key, min(due) - now)
         else:
             self.queue.cancel(key)
 
     def _is_expected(self, key: JobKey, action: Action, now: float) -> bool:
-        if not isinstance(action, CreatePod):
+        if not isinstance(action, Expected):
             return False
-        return self.cache.expected_until(key, action.manifest["metadata"]["name"], now) is not None
+        return self.cache.expected_until(key, *_created(action), now) is not None
 
     async def _delete_orphans(self, key: JobKey) -> None:
         """Faster than the garbage collector, which may take 30 s to discover a new kind."""
@@ -153,6 +169,7 @@ class Controller:
         group = self.cache.group(key)
         pods, services = self.cache.pods(key), self.cache.services(key)
         orphans = [("Pod", pod.metadata) for pod in pods] + [("Service", service.metadata) for service in services]
+        orphans += [("ConfigMap", config.metadata) for config in self.cache.configs(key)]
         orphans += [("PodGroup", group.metadata)] if group else []
         orphans = [(kind, metadata) for kind, metadata in orphans if not metadata.deletion_timestamp]
         if orphans and await self._job_is_gone(key):
@@ -166,3 +183,8 @@ class Controller:
         except ApiError as error:
             return error.is_missing and f'"{key.name}" not found' in error.message
         return False
+
+
+def _created(action: Expected) -> tuple[str, str]:
+    """Kind and name of the object."""
+    return action.manifest["kind"], action.manifest["metadata"]["name"]

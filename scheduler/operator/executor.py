@@ -1,4 +1,7 @@
-"""Executes actions: the status first, then all others concurrently.
+"""Executes actions: memory and status first, then deletions, PodGroup, services and other objects, then pods.
+
+Pods are created in batches of 1, 2, 4 and so on, like those of a Job, and not any more after the first error: a quota
+or a webhook that rejects them all gets one request instead of thousands.
 
 A lost race is no error: an object to delete may be gone already, one to create may exist already and be owned by the
 job. A conflict on the status means that the job has changed: the other actions are dropped and the job is requeued.
@@ -7,8 +10,8 @@ job. A conflict on the status means that the job has changed: the other actions 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +20,7 @@ from scheduler.client.client import MERGE_PATCH
 from scheduler.operator.actions import (
     WARNING,
     Action,
+    CreateConfigMap,
     CreatePod,
     CreatePodGroup,
     CreateService,
@@ -25,15 +29,20 @@ from scheduler.operator.actions import (
     DeletePodGroup,
     DeleteService,
     EmitEvent,
-    SetStatus,
+    EnsureObject,
+    SetMemory,
+    UpdateConfigMap,
 )
 from scheduler.operator.api_objects import Job, Json
-from scheduler.operator.job_kinds import API_VERSION, KINDS
+from scheduler.operator.job_kind import API_VERSION
+from scheduler.operator.job_kinds import KINDS
+from scheduler.operator.job_memory import ANNOTATION
+from scheduler.operator.mpi_ssh_pods import with_keys
 from scheduler.runtime.event_recorder import EventRecorder, Reference
 from scheduler.runtime.metrics import Counter
 
-PODS, SERVICES = "/api/v1/pods", "/api/v1/services"
-_PLURALS = {"Pod": "pods", "Service": "services", "PodGroup": "podgroups"}
+PODS, SERVICES, CONFIG_MAPS = "/api/v1/pods", "/api/v1/services", "/api/v1/configmaps"
+_REPORTED = ("Pod", "Service", "PodGroup")  # kinds whose creation and deletion is an event of the job
 _UNPROCESSABLE = 422
 
 
@@ -53,6 +62,9 @@ class Executed(NamedTuple):
     name: str
 
 
+Result = Executed | BaseException | None  # None: nothing was to be done
+
+
 class Executor:
     """Writes for the controller, and records events about the job."""
 
@@ -62,31 +74,46 @@ class Executor:
         self._groups = groups
         self.actions = Counter("muster_operator_actions_total", "Actions executed, by kind.", "kind")
 
-    async def set_status(self, action: SetStatus) -> Job:
+    async def set_memory(self, action: SetMemory) -> Job:
         """Returns the updated job."""
-        job, status = action.job, action.status
+        annotations = {ANNOTATION: action.memory.annotation}
+        metadata = {"resourceVersion": action.job.metadata.resource_version, "annotations": annotations}
+        return await self._patch(action.job, "", {"metadata": metadata}, "SetMemory")
+
+    async def set_status(self, job: Job, status: Json) -> Job:
+        """Returns the updated job."""
         removed = dict.fromkeys(set(job.status) - set(status))
         changed = {field: value for field, value in status.items() if value != job.status.get(field)}
         body = {"metadata": {"resourceVersion": job.metadata.resource_version}, "status": {**removed, **changed}}
-        path = _object_path(KINDS[job.kind].path, job.metadata, "/status")
+        return await self._patch(job, "/status", body, "SetStatus")
+
+    async def _patch(self, job: Job, subresource: str, body: Json, counted: str) -> Job:
+        path = _object_path(KINDS[job.kind].path, job.metadata, subresource)
         try:
             response = await self._client.request("PATCH", path, body, content_type=MERGE_PATCH)
         except ApiError as error:
             if error.is_conflict or error.is_missing:
                 raise Requeue(str(error)) from error
             raise
-        self.actions.add("SetStatus")
+        self.actions.add(counted)
         return msgspec.json.decode(response, type=Job)
 
     async def execute(self, job: Job, actions: Sequence[Action]) -> None:
-        """All actions but SetStatus, which has been executed before."""
+        """All actions but SetMemory and SetStatus, which have been executed before."""
         for action in actions:
             if isinstance(action, EmitEvent):
                 self._emit(job, action.reason, action.message, warning=action.type == WARNING)
         deletions = [one for one in actions if isinstance(one, DeletePod | DeleteService | DeletePodGroup)]
-        creations = [one for one in actions if isinstance(one, CreatePod | CreatePodGroup | CreateService)]
-        requests = [self._delete(one) for one in deletions] + [self._create(job, one.manifest) for one in creations]
-        await self._execute_all(job, requests)
+        others = [one.manifest for one in actions if isinstance(one, CreatePodGroup | CreateService | CreateConfigMap)]
+        pods = [one.manifest for one in actions if isinstance(one, CreatePod)]
+        requests = [self._delete(one) for one in deletions] + [self._create(job, one) for one in others]
+        requests += [self._update_files(one) for one in actions if isinstance(one, UpdateConfigMap)]
+        if pods:
+            requests.append(self._ensure(job, [one.manifest for one in actions if isinstance(one, EnsureObject)]))
+        results: list[Result] = await asyncio.gather(*requests, return_exceptions=True)
+        if not any(isinstance(one, BaseException) for one in results):
+            results += await self._create_in_batches(job, pods)
+        self._report(job, results)
         for action in actions:
             if isinstance(action, DeleteJob):
                 path = _object_path(KINDS[job.kind].path, job.metadata)
@@ -103,15 +130,25 @@ class Executor:
             if not (error.is_missing or error.is_conflict):
                 raise
 
-    async def _execute_all(self, job: Job, requests: Sequence[Coroutine[Any, Any, Executed | None]]) -> None:
-        """All requests are tried before the first error is raised; one event covers all objects of a kind."""
-        results = await asyncio.gather(*requests, return_exceptions=True)
+    async def _create_in_batches(self, job: Job, manifests: Sequence[Json]) -> list[Result]:
+        results: list[Result] = []
+        first, size = 0, 1
+        while first < len(manifests) and not any(isinstance(one, BaseException) for one in results):
+            batch = [self._create(job, one) for one in manifests[first : first + size]]
+            results += await asyncio.gather(*batch, return_exceptions=True)
+            first, size = first + size, size * 2
+        return results
+
+    def _report(self, job: Job, results: Sequence[Result]) -> None:
+        """One event covers all objects of a kind; then the first error is raised."""
         executed: dict[tuple[str, str], list[str]] = {}
         for one in results:
             if isinstance(one, Executed):
                 executed.setdefault((one.verb, one.kind), []).append(one.name)
         for (verb, kind), names in executed.items():
             self.actions.add(f"{verb}{kind}", number=len(names))
+            if kind not in _REPORTED:
+                continue
             plural = "s" if len(names) > 1 else ""
             self._emit(job, f"Successful{verb}{kind}", f"{verb}d {kind.lower()}{plural}: {', '.join(names)}")
         errors = [one for one in results if isinstance(one, BaseException)]
@@ -131,6 +168,24 @@ class Executor:
                 raise Rejected(error.message) from error
             raise Requeue(str(error)) from error
         return Executed("Create", kind, name)
+
+    async def _ensure(self, job: Job, manifests: Sequence[Json]) -> None:
+        """One after the other: a role binding needs its role. A role that exists may lack new workers."""
+        for manifest in manifests:
+            created = await self._create(job, with_keys(manifest) if manifest["kind"] == "Secret" else manifest)
+            if created is None and manifest["kind"] == "Role":
+                path = f"{_collection_path(manifest)}/{manifest['metadata']['name']}"
+                await self._client.request("PATCH", path, {"rules": manifest["rules"]}, content_type=MERGE_PATCH)
+
+    async def _update_files(self, action: UpdateConfigMap) -> None:
+        metadata, data = action.config.metadata, action.data
+        removed = dict.fromkeys(set(action.config.data) - set(data))
+        path = _object_path(CONFIG_MAPS, metadata)
+        try:
+            await self._client.request("PATCH", path, {"data": {**removed, **data}}, content_type=MERGE_PATCH)
+        except ApiError as error:
+            raise Requeue(str(error)) from error
+        self.actions.add("UpdateConfigMap")
 
     async def _check_owner(self, job: Job, manifest: Json) -> None:
         kind, name = manifest["kind"], manifest["metadata"]["name"]
@@ -156,7 +211,7 @@ class Executor:
         return Executed("Delete", kind, metadata.name) if deleted else None
 
     def _path(self, kind: str) -> str:
-        return {"Pod": PODS, "Service": SERVICES, "PodGroup": self._groups}[kind]
+        return {"Pod": PODS, "Service": SERVICES, "ConfigMap": CONFIG_MAPS, "PodGroup": self._groups}[kind]
 
     async def _delete_uid(self, path: str, metadata: Metadata, *, propagation: str = "") -> bool:
         """False: it is gone already, or another object has its name."""
@@ -180,6 +235,6 @@ def _object_path(collection: str, metadata: Metadata, subresource: str = "") -> 
 
 
 def _collection_path(manifest: Json) -> str:
-    version, plural = manifest["apiVersion"], _PLURALS[manifest["kind"]]
+    version, plural = manifest["apiVersion"], f"{manifest['kind'].lower()}s"
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     return f"{root}/namespaces/{manifest['metadata']['namespace']}/{plural}"

@@ -1,8 +1,8 @@
 """Cache of jobs and the objects they own, filled by the watches, and the expectations of the controller.
 
 Two facts are known before the watch shows them: a status that was just written (the response counts until the watch has
-caught up), and pods that were just created (they are expected, and not created again until the watch shows them or the
-expectation expires).
+caught up), and pods, services and ConfigMaps that were just created (they are expected, and not created again until the
+watch shows them or the expectation expires).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from scheduler.client import DELETED, Metadata
-from scheduler.operator.api_objects import Job, Pod, PodGroup, Service, controller_of
+from scheduler.operator.api_objects import ConfigMap, Job, Pod, PodGroup, Service, controller_of
 from scheduler.operator.job_kinds import KINDS
 
-_EXPECTATION_SECONDS = 30.0  # a pod that was created and deleted while a watch was broken is never shown
+_EXPECTATION_SECONDS = 30.0  # an object that was created and deleted while a watch was broken is never shown
 
 
 class JobKey(NamedTuple):
@@ -25,7 +25,7 @@ class JobKey(NamedTuple):
     name: str
 
 
-Owned = TypeVar("Owned", Pod, Service, PodGroup)
+Owned = TypeVar("Owned", Pod, Service, ConfigMap, PodGroup)
 
 
 class JobCache:
@@ -35,8 +35,9 @@ class JobCache:
         self.jobs: dict[JobKey, Job] = {}
         self._pods: dict[JobKey, dict[str, Pod]] = {}
         self._services: dict[JobKey, dict[str, Service]] = {}
+        self._configs: dict[JobKey, dict[str, ConfigMap]] = {}
         self._groups: dict[JobKey, dict[str, PodGroup]] = {}
-        self._expected: dict[JobKey, dict[str, float]] = {}
+        self._expected: dict[JobKey, dict[tuple[str, str], float]] = {}  # by kind and name
         self._enqueue = enqueue
 
     def job_changed(self, event: str, job: Job) -> None:
@@ -57,29 +58,36 @@ class JobCache:
 
     def pod_changed(self, event: str, pod: Pod) -> None:
         if key := _update(self._pods, event, pod):
-            expected = self._expected.get(key, {})
-            was_expected = expected.pop(pod.metadata.name, None) is not None
-            if not (was_expected and expected):  # of pods that were created together only the last enqueues the job
-                self._enqueue(key)
+            self._seen(key, "Pod", pod.metadata.name)
 
     def service_changed(self, event: str, service: Service) -> None:
         if key := _update(self._services, event, service):
-            self._enqueue(key)
+            self._seen(key, "Service", service.metadata.name)
+
+    def config_changed(self, event: str, config: ConfigMap) -> None:
+        if key := _update(self._configs, event, config):
+            self._seen(key, "ConfigMap", config.metadata.name)
 
     def group_changed(self, event: str, group: PodGroup) -> None:
         if key := _update(self._groups, event, group):
             self._enqueue(key)
 
-    def expect_pod(self, key: JobKey, pod: str, now: float) -> None:
-        self._expected.setdefault(key, {})[pod] = now + _EXPECTATION_SECONDS
+    def expect(self, key: JobKey, kind: str, name: str, now: float) -> None:
+        self._expected.setdefault(key, {})[kind, name] = now + _EXPECTATION_SECONDS
 
-    def expected_until(self, key: JobKey, pod: str, now: float) -> float | None:
-        """When the expectation of a created pod expires; None: it is not expected, create it."""
-        expires = self._expected.get(key, {}).get(pod)
+    def expected_until(self, key: JobKey, kind: str, name: str, now: float) -> float | None:
+        """When the expectation of a created object expires; None: it is not expected, create it."""
+        expires = self._expected.get(key, {}).get((kind, name))
         return expires if expires is not None and expires > now else None
 
     def clear_expectations(self, key: JobKey) -> None:
         self._expected.pop(key, None)
+
+    def _seen(self, key: JobKey, kind: str, name: str) -> None:
+        expected = self._expected.get(key, {})
+        was_expected = expected.pop((kind, name), None) is not None
+        if not (was_expected and expected):  # of objects that were created together only the last enqueues the job
+            self._enqueue(key)
 
     def is_new(self, key: JobKey) -> bool:
         """No action has been taken for the job yet."""
@@ -91,6 +99,9 @@ class JobCache:
 
     def services(self, key: JobKey, uid: str = "") -> list[Service]:
         return _owned(self._services, key, uid)
+
+    def configs(self, key: JobKey, uid: str = "") -> list[ConfigMap]:
+        return _owned(self._configs, key, uid)
 
     def group(self, key: JobKey, uid: str = "") -> PodGroup | None:
         return next(iter(_owned(self._groups, key, uid)), None)

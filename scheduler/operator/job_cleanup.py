@@ -1,9 +1,13 @@
 """Cleanup of finished and suspended jobs.
 
 A service is deleted with its pod, and the PodGroup when the last pod has ended: a running pod uses the queue's quota,
-which a scheduler that lost the PodGroup would give away. Only the PodGroup of a failed job is deleted at once, because
-its remaining pods may run for ever. The launcher of the v1alpha1 layout is kept, with its log: there it belonged to a
-batch Job, which no cleanPodPolicy applied to.
+which a scheduler that lost the PodGroup would give away. The PodGroup of a failed job does not wait for pods that
+cleanPodPolicy keeps, because they may run for ever. The launcher of v1alpha1 and v2beta1 is kept, with its log: there,
+upstream, it belongs to a batch Job, which no cleanPodPolicy applies to.
+
+A job that exceeded activeDeadlineSeconds or backoffLimit is stopped: its unfinished pods are deleted, unless its
+cleanPodPolicy is set and says otherwise. The training-operator deletes all pods up to 1.9.3, whatever the policy, and
+follows the policy, whose default keeps all, from 1.9.4 on.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ from collections.abc import Sequence
 
 from scheduler.operator import status
 from scheduler.operator.actions import Action, DeleteJob, DeletePod, DeletePodGroup, DeleteService, RequeueAt
-from scheduler.operator.api_objects import Job, Pod, PodGroup, Service
+from scheduler.operator.api_objects import INDEX, Job, Pod, PodGroup, Service, labels_of
+from scheduler.operator.job_memory import memory_of
 from scheduler.operator.job_spec import CLEAN_ALL, CLEAN_NONE, RunPolicy
 
 _UNFINISHED = ("Pending", "Running")
@@ -28,13 +33,22 @@ def clean_up_finished(
     *,
     keep_launcher: bool,
 ) -> list[Action]:
-    policy = run_policy.clean_pod_policy
-    kept = {pod.metadata.name for pod in pods if is_kept(pod, policy, keep_launcher=keep_launcher)}
-    actions = delete_all([pod for pod in pods if pod.metadata.name not in kept], [])
-    actions += delete_group_after([] if status.is_true(job.status, status.FAILED) else pods, group)
+    stopped = is_stopped(job)
+    policy = run_policy.clean_pod_policy_at_limit if stopped else run_policy.clean_pod_policy
+    left = [pod for pod in pods if is_kept(pod, policy, keep_launcher=keep_launcher and not stopped)]
+    kept = {pod.metadata.name for pod in left}
+    deleted = [pod for pod in pods if pod.metadata.name not in kept]
+    actions = delete_all(deleted, [])
+    actions += delete_group_after(deleted if status.is_true(job.status, status.FAILED) else pods, group)
     if policy != CLEAN_NONE:
-        actions += [DeleteService(one) for one in services if one.metadata.name not in kept and _is_live(one)]
+        of_replicas = [one for one in services if INDEX in labels_of(one.metadata)]
+        actions += [DeleteService(one) for one in of_replicas if one.metadata.name not in kept and _is_live(one)]
     return actions + delete_expired(job, run_policy, now)
+
+
+def is_stopped(job: Job) -> bool:
+    """Whether the job has failed by one of its limits."""
+    return memory_of(job).limit_exceeded
 
 
 def delete_all(pods: Sequence[Pod], services: Sequence[Service]) -> list[Action]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any
 
 from scheduler.operator.api_objects import Json
+from scheduler.operator.mpi_spec import MpiSpec
 
 NEVER, ON_FAILURE, ALWAYS, EXIT_CODE = "Never", "OnFailure", "Always", "ExitCode"
 CLEAN_NONE, CLEAN_RUNNING, CLEAN_ALL = "None", "Running", "All"
@@ -42,11 +44,20 @@ class RunPolicy:
     """spec.runPolicy."""
 
     clean_pod_policy: str
+    clean_pod_policy_at_limit: str = CLEAN_RUNNING  # when a limit is exceeded: the pods are stopped, unless set
     ttl: int | None = None
     active_deadline: int | None = None
     backoff_limit: int | None = None
     suspend: bool = False
     scheduling: SchedulingPolicy | None = None
+
+
+class OnLoss(Enum):
+    """What follows when a replica of a role is lost."""
+
+    BY_RESTART_POLICY = auto()
+    RETRY = auto()  # created again, whatever its restartPolicy, until backoffLimit is exceeded
+    RECREATE_DELETED = auto()  # created again when it is deleted; one that has crashed stays as it is
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,7 @@ class ReplicaSpec:
     count: int
     restart_policy: str
     template: Json
+    on_loss: OnLoss = OnLoss.BY_RESTART_POLICY
 
 
 @dataclass(frozen=True)
@@ -67,10 +79,22 @@ class JobSpec:
     run_policy: RunPolicy
     nproc_per_node: str = ""  # a number, or another value of torchrun's --nproc-per-node
     single_template: bool = False  # the v1alpha1 layout of MPIJob
+    mpi: MpiSpec | None = None  # of an MPIJob
 
     @property
     def total(self) -> int:
         return sum(role.count for role in self.replicas)
+
+    @property
+    def keeps_launcher(self) -> bool:
+        """Where the launcher belonged to a batch Job, no cleanPodPolicy applies to it."""
+        return self.single_template or (self.mpi is not None and self.mpi.uses_ssh)
+
+    @property
+    def waiting_launcher(self) -> str:
+        """The role of a launcher that is created when all workers are ready; empty if there is none."""
+        waits = self.mpi is not None and self.mpi.launcher_waits and self.role("Worker") is not None
+        return "Launcher" if waits else ""
 
     def role(self, name: str) -> ReplicaSpec | None:
         return next((role for role in self.replicas if role.role == name), None)
@@ -155,8 +179,11 @@ def read_run_policy(spec: Json, *, default_clean_pod_policy: str) -> RunPolicy:
     if not isinstance(suspend, bool):
         raise InvalidSpec(f"{path}.suspend", "must be true or false")
     is_gang = fields.get("schedulingPolicy") is not None
+    read_string(fields, "managedBy", path)
+    clean_pod_policy = read_string(fields, "cleanPodPolicy", path, _CLEAN_POD_POLICIES)
     return RunPolicy(
-        clean_pod_policy=read_string(fields, "cleanPodPolicy", path, _CLEAN_POD_POLICIES) or default_clean_pod_policy,
+        clean_pod_policy=clean_pod_policy or default_clean_pod_policy,
+        clean_pod_policy_at_limit=clean_pod_policy or CLEAN_RUNNING,
         ttl=read_number(fields, "ttlSecondsAfterFinished", path),
         active_deadline=read_number(fields, "activeDeadlineSeconds", path),
         backoff_limit=read_number(fields, "backoffLimit", path),

@@ -1,8 +1,9 @@
 """The PodGroup of a gang: its manifest, how pods join it, and whether they may be created yet.
 
-A job with a schedulingPolicy is a gang. Volcano admits a PodGroup before its pods exist: while the phase is empty or
-Pending no pods are created. Koordinator reads pods only, so they are created at once. Its PodGroup has no field for
-queue or priority: the pods carry them.
+Under a gang scheduler every job is a gang, as with the training-operator's --gang-scheduler-name, or, by choice, only
+those with a schedulingPolicy. Without minAvailable all replicas are members that it needs. Volcano admits a PodGroup
+before its pods exist: while the phase is empty or Pending no pods are created. Koordinator reads pods only, so they are
+created at once. Its PodGroup has no field for queue or priority: the pods carry them.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import Any
 from scheduler.core.scheduling_types import CPU
 from scheduler.operator.api_objects import Job, Json, PodGroup
 from scheduler.operator.job_kinds import KINDS
-from scheduler.operator.job_spec import InvalidSpec, JobSpec, SchedulingPolicy
+from scheduler.operator.job_memory import ANNOTATION
+from scheduler.operator.job_spec import InvalidSpec, JobSpec, ReplicaSpec, SchedulingPolicy
 from scheduler.operator.lost_replicas import Profile
 from scheduler.operator.replica_names import owner_reference
 from scheduler.runtime.quantities import InvalidQuantity, amount
 
 _POLICY = "spec.runPolicy.schedulingPolicy"
+_QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ DIALECTS: dict[str, Dialect | None] = {"volcano": VOLCANO, "koordinator": KOORDI
 
 def dialect_of(spec: JobSpec, profile: Profile) -> Dialect | None:
     """None: the job is not a gang, or the operator runs without a gang scheduler."""
-    return DIALECTS[profile.gang] if spec.run_policy.scheduling is not None else None
+    is_gang = profile.gang_all_jobs or spec.run_policy.scheduling is not None
+    return DIALECTS[profile.gang] if is_gang else None
 
 
 def is_admitted(dialect: Dialect, group: PodGroup | None) -> bool:
@@ -50,19 +54,17 @@ def is_admitted(dialect: Dialect, group: PodGroup | None) -> bool:
 
 
 def validate(job: Job, spec: JobSpec) -> None:
-    """An invalid schedulingPolicy is an error with every dialect, and without one."""
-    if spec.run_policy.scheduling is not None:
-        _min_resources(job, spec, min_member(job, spec))
+    """An invalid schedulingPolicy or request is an error with every dialect, and without one."""
+    _min_resources(job, spec, min_member(job, spec))
 
 
 def min_member(job: Job, spec: JobSpec) -> int:
-    """Without the MPI launcher, which is created when the workers are ready: a gang that waits for it never starts."""
+    """Without a launcher that is created when the workers are ready: a gang that waits for it never starts."""
     policy = spec.run_policy.scheduling
     wanted = policy.min_available if policy else None
     if wanted is not None and wanted > spec.total:
         raise InvalidSpec(f"{_POLICY}.minAvailable", f"{wanted} is more than the {spec.total} replicas of the job")
-    launcher = KINDS[job.kind].launcher
-    members = spec.total - (1 if launcher and spec.role(launcher) else 0)
+    members = sum(role.count for role in _member_roles(spec))
     return min(wanted or members, members)
 
 
@@ -72,14 +74,18 @@ def group_manifest(dialect: Dialect, job: Job, spec: JobSpec) -> Json:
     resources = dict(policy.min_resources or _min_resources(job, spec, minimum))
     group: Json = {"minMember": minimum, "minResources": resources}
     if dialect is VOLCANO:
-        group["queue"] = policy.queue or "default"
-        group |= {"priorityClassName": policy.priority_class} if policy.priority_class else {}
+        queue, priority_class = policy.queue, policy.priority_class
+        if spec.mpi is not None and spec.mpi.uses_ssh:  # the mpi-operator has more places for them
+            queue = queue or (job.metadata.annotations or {}).get(_QUEUE_ANNOTATION, "")
+            priority_class = priority_class or _priority_class_of_pods(spec)
+        group["queue"] = queue or "default"
+        group |= {"priorityClassName": priority_class} if priority_class else {}
     elif policy.schedule_timeout is not None:
         group["scheduleTimeoutSeconds"] = policy.schedule_timeout
     metadata = {
         "name": job.metadata.name,
         "namespace": job.metadata.namespace,
-        "annotations": _without_kubectl(job.metadata.annotations or {}),
+        "annotations": _user_annotations(job.metadata.annotations or {}),
         "ownerReferences": [owner_reference(job)],
     }
     return {"apiVersion": dialect.api_version, "kind": "PodGroup", "metadata": metadata, "spec": group}
@@ -109,8 +115,7 @@ def join_group(
 
 def _min_resources(job: Job, spec: JobSpec, minimum: int) -> dict[str, str]:
     """The requests of the first `minimum` members, in the order in which the roles are listed."""
-    launcher = KINDS[job.kind].launcher
-    roles = [role for role in spec.replicas if not launcher or role.role != launcher]
+    roles = _member_roles(spec)
     requests = []
     for position, role in enumerate(roles):
         try:
@@ -121,6 +126,17 @@ def _min_resources(job: Job, spec: JobSpec, minimum: int) -> dict[str, str]:
             ) from None
         requests += [of_one] * min(role.count, max(0, minimum - sum(one.count for one in roles[:position])))
     return _total(requests)
+
+
+def _member_roles(spec: JobSpec) -> list[ReplicaSpec]:
+    """All but a launcher that waits for its workers."""
+    return [role for role in spec.replicas if role.role != spec.waiting_launcher]
+
+
+def _priority_class_of_pods(spec: JobSpec) -> str:
+    """The launcher's, else the workers'."""
+    names = [str(role.template["spec"].get("priorityClassName") or "") for role in spec.replicas]
+    return next(filter(None, names), "")
 
 
 def _requests(pod_spec: Mapping[str, Any]) -> dict[str, int]:
@@ -147,6 +163,7 @@ def _quantity(resource: str, number: int) -> str:
     return str(number)
 
 
-def _without_kubectl(annotations: dict[str, str]) -> dict[str, str]:
-    """kubectl's last-applied-configuration describes the job, not the PodGroup."""
-    return {name: value for name, value in annotations.items() if not name.startswith("kubectl.kubernetes.io/")}
+def _user_annotations(annotations: dict[str, str]) -> dict[str, str]:
+    """kubectl's last-applied-configuration and the operator's memory describe the job, not the PodGroup."""
+    own = {name: value for name, value in annotations.items() if name != ANNOTATION}
+    return {name: value for name, value in own.items() if not name.startswith("kubectl.kubernetes.io/")}

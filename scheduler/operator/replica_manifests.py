@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler.operator import pod_group
+from scheduler.operator import mpi_exec_pods, mpi_ssh_pods, pod_group
 from scheduler.operator.api_objects import INDEX, Job, Json
+from scheduler.operator.containers import with_variables
 from scheduler.operator.job_kinds import KINDS
 from scheduler.operator.job_spec import EXIT_CODE, NEVER, JobSpec, ReplicaSpec
 from scheduler.operator.lost_replicas import Profile
+from scheduler.operator.mpi_spec import MpiSpec
 from scheduler.operator.replica_names import client_labels, owner_reference, replica_labels, replica_name, selector
 
 _PORT_NAME = "pytorchjob-port"
@@ -40,7 +42,10 @@ def pod_manifest(job: Job, spec: JobSpec, replicas: ReplicaSpec, index: int, pro
     pod_spec = {**template["spec"], "restartPolicy": restart_policy}
     if KINDS[job.kind].has_rendezvous:
         variables = rendezvous_variables(job, spec, replicas, index)
-        pod_spec["containers"] = [_with_variables(container, variables) for container in pod_spec["containers"]]
+        pod_spec["containers"] = [with_variables(container, variables) for container in pod_spec["containers"]]
+    if spec.mpi is not None:
+        name = replica_name(job, spec, replicas.role, index)
+        pod_spec = _mpi_pod_spec(job, spec.mpi, replicas.role, name, pod_spec, profile)
     dialect = pod_group.dialect_of(spec, profile)
     if dialect:
         pod_group.join_group(dialect, job, spec, replicas.role, labels, annotations, pod_spec)
@@ -97,9 +102,14 @@ def _port(pod_spec: Mapping[str, Any]) -> int:
     return number if isinstance(number, int) else _DEFAULT_PORT
 
 
-def _with_variables(container: Json, variables: Mapping[str, str]) -> Json:
-    own = [one for one in container.get("env") or () if one.get("name") not in variables]
-    return {**container, "env": own + [{"name": name, "value": value} for name, value in variables.items()]}
+def _mpi_pod_spec(job: Job, mpi: MpiSpec, role: str, name: str, pod_spec: Json, profile: Profile) -> Json:
+    launcher = role == "Launcher"
+    if mpi.uses_ssh:
+        configure = mpi_ssh_pods.launcher_spec if launcher else mpi_ssh_pods.worker_spec
+        return configure(job, mpi, name, pod_spec)
+    if launcher:
+        return mpi_exec_pods.launcher_spec(job, mpi, pod_spec, profile.kubectl_image)
+    return mpi_exec_pods.worker_spec(job, pod_spec)
 
 
 def _metadata(job: Job, spec: JobSpec, replicas: ReplicaSpec, index: int) -> Json:

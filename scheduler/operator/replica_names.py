@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import re
 
-from scheduler.operator.api_objects import INDEX, ROLE, Job, Json, labels_of
-from scheduler.operator.job_kinds import API_VERSION, KINDS
+from scheduler.operator.api_objects import INDEX, JOB_NAME, OPERATOR_NAME, ROLE, Job, Json, labels_of
+from scheduler.operator.job_kind import API_VERSION
+from scheduler.operator.job_kinds import KINDS
 from scheduler.operator.job_spec import InvalidSpec, JobSpec
 
-PREFIX = "training.kubeflow.org"
 _LABEL_LENGTH = 63
 _DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # as in generateName: no vowels
@@ -44,8 +44,8 @@ def check_names(job: Job, spec: JobSpec) -> None:
 def selector(job: Job, role: str) -> dict[str, str]:
     """The labels that select all replicas of a role."""
     return {
-        f"{PREFIX}/operator-name": f"{job.kind.lower()}-controller",
-        f"{PREFIX}/job-name": job.metadata.name,
+        OPERATOR_NAME: KINDS[job.kind].operator_name(job.spec),
+        JOB_NAME: job.metadata.name,
         ROLE: role.lower(),
     }
 

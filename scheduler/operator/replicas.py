@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scheduler.operator.api_objects import Json, Pod
+from scheduler.operator.job_memory import Memory
 from scheduler.operator.job_spec import ReplicaSpec
-
-GIVEN_UP = "givenUp"  # status: uids of pods that the operator itself deletes; they are not lost
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,13 @@ class RoleReplicas:
 
     @property
     def active(self) -> int:
-        return sum(pod.status.phase == "Running" and not pod.terminating for pod in self.pods.values())
+        return len(self.running)
+
+    @property
+    def running(self) -> list[str]:
+        """The names of the pods that run, by index."""
+        pods = (pod for _, pod in sorted(self.pods.items()))
+        return [pod.metadata.name for pod in pods if pod.status.phase == "Running" and not pod.terminating]
 
     @property
     def succeeded(self) -> int:
@@ -57,6 +62,12 @@ class RoleReplicas:
         return [pod for pod in self.pods.values() if self._is_failed(pod) and pod.metadata.uid not in self.given_up]
 
     @property
+    def abandoned(self) -> list[Pod]:
+        """Crashed pods that are recorded as replaced and still exist: the operator ended before it deleted them."""
+        pods = [pod for pod in self.pods.values() if pod.status.phase == "Failed" and not pod.terminating]
+        return [pod for pod in pods if pod.metadata.uid in self.given_up]
+
+    @property
     def vanished(self) -> int:
         """How many pods were active in the last written status and are gone without having been seen to fail."""
         ended = max(0, self.succeeded - _count(self.recorded, "succeeded"))
@@ -69,18 +80,14 @@ class RoleReplicas:
         return pod.status.phase == "Running" and pod.terminating and pod.metadata.uid not in self.given_up
 
 
-def observe_role(spec: ReplicaSpec, pods: Iterable[Pod], status: Json) -> RoleReplicas:
+def observe_role(spec: ReplicaSpec, pods: Iterable[Pod], status: Json, memory: Memory) -> RoleReplicas:
     of_role = [pod for pod in pods if pod.role == spec.role.lower()]
     requested = {pod.index: pod for pod in of_role if 0 <= pod.index < spec.count}
     surplus = tuple(pod for pod in of_role if pod.index not in requested)
     recorded = status.get("replicaStatuses")
     counts = recorded.get(spec.role) if isinstance(recorded, dict) else None
-    return RoleReplicas(spec, requested, surplus, given_up_uids(status), counts if isinstance(counts, dict) else {})
-
-
-def given_up_uids(status: Json) -> frozenset[str]:
-    found = status.get(GIVEN_UP)
-    return frozenset(map(str, found)) if isinstance(found, list) else frozenset()
+    counts = counts if isinstance(counts, dict) else {}
+    return RoleReplicas(spec, requested, surplus, frozenset(memory.given_up), counts)
 
 
 def _count(counts: Json, name: str) -> int:

@@ -6,14 +6,14 @@ other; a finished or suspended job has Running=False; nothing changes after the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from scheduler.operator.api_objects import Job, Json, Pod
+from scheduler.operator.api_objects import Job, Json
 from scheduler.operator.job_kinds import KINDS
 from scheduler.operator.job_spec import JobSpec
 from scheduler.operator.replica_names import selector
-from scheduler.operator.replicas import GIVEN_UP, RoleReplicas, given_up_uids
+from scheduler.operator.replicas import RoleReplicas
 
 CREATED, RUNNING, RESTARTING, SUSPENDED = "Created", "Running", "Restarting", "Suspended"
 SUCCEEDED, FAILED = "Succeeded", "Failed"
@@ -74,12 +74,12 @@ def mark_started(job: Job, status: Json, now: float) -> Json:
     return status if status.get(START_TIME) else {**status, START_TIME: format_time(now)}
 
 
-def mark_suspended(job: Job, status: Json, pods: Iterable[Pod], now: float) -> Json:
+def mark_suspended(job: Job, status: Json, now: float) -> Json:
     status = with_condition(job, status, SUSPENDED, f"{job.kind} {job.metadata.name} is suspended.", now)
     recorded = status.get("replicaStatuses") or {}
     idle = {role: {**counts, "active": 0} for role, counts in recorded.items()}
     status = {**status, "replicaStatuses": idle} if idle else status
-    return give_up({key: value for key, value in status.items() if key != START_TIME}, pods)
+    return {key: value for key, value in status.items() if key != START_TIME}
 
 
 def mark_succeeded(job: Job, spec: JobSpec, status: Json, now: float) -> Json:
@@ -115,27 +115,6 @@ def with_replica_counts(job: Job, spec: JobSpec, status: Json, roles: Mapping[st
     }
     status = {**status, "replicaStatuses": counts}
     return {**status, **KINDS[job.kind].legacy_status(roles)} if spec.single_template else status
-
-
-def give_up(status: Json, pods: Iterable[Pod]) -> Json:
-    """Record pods that the operator itself deletes: they do not count as lost."""
-    known = given_up_uids(status)
-    new = [pod.metadata.uid for pod in pods if pod.metadata.uid not in known]
-    return {**status, GIVEN_UP: sorted(known.union(new))} if new else status
-
-
-def prune_given_up(status: Json, pods: Iterable[Pod]) -> Json:
-    """Drop the uids of pods that no longer exist."""
-    known = given_up_uids(status)
-    left = sorted(known & {pod.metadata.uid for pod in pods})
-    return {**status, GIVEN_UP: left} if len(left) < len(known) else status
-
-
-def needs_update(before: Json, after: Json) -> bool:
-    """Dropping the uids of deleted pods is no reason to write; it waits for the next change."""
-    if given_up_uids(after) - given_up_uids(before):
-        return True
-    return {**before, GIVEN_UP: None} != {**after, GIVEN_UP: None}
 
 
 def format_time(seconds: float) -> str:

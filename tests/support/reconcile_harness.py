@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from scheduler.operator.actions import (
+    CreateConfigMap,
     CreatePod,
     CreatePodGroup,
     CreateService,
@@ -15,10 +16,14 @@ from scheduler.operator.actions import (
     DeletePodGroup,
     DeleteService,
     EmitEvent,
+    EnsureObject,
     RequeueAt,
+    SetMemory,
     SetStatus,
+    UpdateConfigMap,
 )
-from scheduler.operator.api_objects import Job, Pod, PodGroup, Service
+from scheduler.operator.api_objects import ConfigMap, Job, Pod, PodGroup, Service
+from scheduler.operator.job_memory import ANNOTATION, Memory, memory_of
 from scheduler.operator.lost_replicas import PROFILES, Profile
 from scheduler.operator.reconcile import reconcile
 
@@ -45,6 +50,21 @@ def mpi(*, workers: int = 2, policy: str = "Never", **run: Any) -> Object:
     return {"mpiReplicaSpecs": {"Launcher": launcher, "Worker": worker}, "runPolicy": run}
 
 
+_V2BETA1_FIELDS = (
+    "mpiImplementation",
+    "slotsPerWorker",
+    "sshAuthMountPath",
+    "launcherCreationPolicy",
+    "runLauncherAsWorker",
+)
+
+
+def mpi_v2beta1(*, workers: int = 2, policy: str = "Never", **fields: Any) -> Object:
+    """With the field by which the version is recognised; its CRD sets it by default."""
+    own = {name: fields.pop(name) for name in _V2BETA1_FIELDS if name in fields}
+    return {**mpi(workers=workers, policy=policy, **fields), "mpiImplementation": "OpenMPI", **own}
+
+
 def arena_mpi(*, workers: int = 1, **more: Any) -> Object:
     return {"replicas": workers, "template": template(name="mpi"), **more}
 
@@ -59,11 +79,14 @@ class JobSimulation:
         self.kind, self.profile, self.now = kind, profile, START
         self.pods: dict[str, Object] = {}
         self.services: dict[str, Object] = {}
+        self.configs: dict[str, Object] = {}
+        self.unwatched: dict[str, Object] = {}  # by kind: of each there is one
         self.group: Object | None = None
         self.events: list[str] = []
         self.deleted_pods: list[str] = []
         self.requeue_at: float | None = None
         self.deleted_job = False
+        self.keep_terminating = False  # a deleted pod stays, terminating, until the test loses it
         self._uids = 0
 
     def settle(self) -> JobSimulation:
@@ -79,12 +102,20 @@ class JobSimulation:
         raise AssertionError(f"reconcile does not converge: {actions}")
 
     def actions(self) -> list[Any]:
-        seen = {"kind": self.kind, "metadata": self.metadata, "spec": self.spec, "status": self.status}
-        job = msgspec.json.decode(msgspec.json.encode(seen), type=Job)
+        job = self._job()
         pods = [msgspec.convert(one, Pod) for one in self.pods.values()]
         services = [msgspec.convert(one, Service) for one in self.services.values()]
         group = msgspec.convert(self.group, PodGroup) if self.group else None
-        return reconcile(job, pods, services, group, self.now, self.profile)
+        configs = [msgspec.convert(one, ConfigMap) for one in self.configs.values()]
+        return reconcile(job, pods, services, group, configs, self.now, self.profile)
+
+    def _job(self) -> Job:
+        seen = {"kind": self.kind, "metadata": self.metadata, "spec": self.spec, "status": self.status}
+        return msgspec.json.decode(msgspec.json.encode(seen), type=Job)
+
+    @property
+    def memory(self) -> Memory:
+        return memory_of(self._job())
 
     def run(self, *names: str) -> JobSimulation:
         """These pods run, or all pending ones."""
@@ -128,6 +159,8 @@ class JobSimulation:
 
     def apply(self, action: Any) -> None:
         match action:
+            case SetMemory(_, memory):
+                self.metadata.setdefault("annotations", {})[ANNOTATION] = memory.annotation
             case SetStatus(_, status):
                 self.status = status
             case CreatePod(manifest):
@@ -135,11 +168,21 @@ class JobSimulation:
                 self.pods[manifest["metadata"]["name"]] = {**self._with_uid(manifest), "status": {"phase": "Pending"}}
             case CreateService(manifest):
                 self.services[manifest["metadata"]["name"]] = self._with_uid(manifest)
+            case CreateConfigMap(manifest):
+                assert manifest["metadata"]["name"] not in self.configs
+                self.configs[manifest["metadata"]["name"]] = self._with_uid(manifest)
+            case UpdateConfigMap(config, data):
+                self.configs[config.metadata.name]["data"] = data
+            case EnsureObject(manifest):
+                self.unwatched[manifest["kind"]] = manifest
             case CreatePodGroup(manifest):
                 self.group = self._with_uid(manifest)
             case DeletePod(pod):
                 self.deleted_pods.append(pod.metadata.name)
-                del self.pods[pod.metadata.name]
+                if self.keep_terminating:
+                    self.pods[pod.metadata.name]["metadata"]["deletionTimestamp"] = "2027-01-15T08:00:00Z"
+                else:
+                    del self.pods[pod.metadata.name]
             case DeleteService(service):
                 del self.services[service.metadata.name]
             case DeletePodGroup():

@@ -96,11 +96,12 @@ def test_pods_enqueue_their_job_and_are_told_apart_by_the_uid_of_their_owner() -
 
 def test_a_created_pod_is_expected_until_it_is_seen_or_expires() -> None:
     cache = JobCache(lambda _: None)
-    cache.expect_pod(KEY, "job-worker-0", 100.0)
-    assert cache.expected_until(KEY, "job-worker-0", 101.0) is not None
-    assert cache.expected_until(KEY, "job-worker-0", 1000.0) is None
+    cache.expect(KEY, "Pod", "job-worker-0", 100.0)
+    assert cache.expected_until(KEY, "Pod", "job-worker-0", 101.0) is not None
+    assert cache.expected_until(KEY, "Service", "job-worker-0", 101.0) is None
+    assert cache.expected_until(KEY, "Pod", "job-worker-0", 1000.0) is None
     cache.pod_changed(ADDED, pod("job-worker-0"))
-    assert cache.expected_until(KEY, "job-worker-0", 101.0) is None
+    assert cache.expected_until(KEY, "Pod", "job-worker-0", 101.0) is None
 
 
 def test_pods_that_were_created_together_enqueue_their_job_once() -> None:
@@ -109,7 +110,7 @@ def test_pods_that_were_created_together_enqueue_their_job_once() -> None:
     cache.job_changed(ADDED, job("5"))
     assert cache.is_new(KEY)
     for name in ("job-master-0", "job-worker-0"):
-        cache.expect_pod(KEY, name, 100.0)
+        cache.expect(KEY, "Pod", name, 100.0)
     assert not cache.is_new(KEY)
     cache.pod_changed(ADDED, pod("job-worker-0"))
     assert enqueued == [KEY]

@@ -77,7 +77,7 @@ def test_a_preempted_replica_is_replaced_if_the_restart_policy_says_so(policy: s
     job.lose("job-worker-1")
     assert job.pods["job-worker-1"]["status"]["phase"] == "Pending"
     assert job.state == "Running", "the master never stopped"
-    assert "restarts" not in job.status, "a preemption does not count towards backoffLimit"
+    assert job.memory.restarts == 0, "a preemption does not count towards backoffLimit"
 
 
 @pytest.mark.parametrize(
@@ -257,5 +257,5 @@ def test_a_restart_after_any_action_reaches_the_same_state() -> None:
             break
         interrupted.apply(actions[0])
     assert interrupted.actions() == []
-    assert (interrupted.status["restarts"], set(interrupted.pods)) == (1, set(uninterrupted.pods))
+    assert (interrupted.memory.restarts, set(interrupted.pods)) == (1, set(uninterrupted.pods))
     assert interrupted.state == uninterrupted.state == "Running"

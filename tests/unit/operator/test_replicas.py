@@ -183,8 +183,18 @@ def test_a_pod_group_is_deleted_after_the_last_pod_has_ended() -> None:
     assert failed.group is None, "its remaining pods may run for ever"
 
 
-def test_a_job_without_a_scheduling_policy_has_no_pod_group() -> None:
-    job = JobSimulation(pytorch(), profile=dataclasses.replace(VOLCANO, scheduler_name="mine")).settle()
+def test_under_a_gang_scheduler_every_job_is_a_gang_of_all_its_replicas() -> None:
+    job = JobSimulation(pytorch(), profile=VOLCANO).settle()
+    assert job.group is not None
+    assert (job.group["spec"]["minMember"], job.group["spec"]["queue"]) == (3, "default")
+    pod = job.set_group_phase("Inqueue").pods["job-worker-1"]
+    assert pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] == "job"
+    assert pod["spec"]["schedulerName"] == "volcano"
+
+
+def test_without_gangs_for_all_a_job_without_a_scheduling_policy_has_no_pod_group() -> None:
+    profile = dataclasses.replace(VOLCANO, gang_all_jobs=False, scheduler_name="mine")
+    job = JobSimulation(pytorch(), profile=profile).settle()
     assert job.group is None
     assert job.pods["job-master-0"]["spec"]["schedulerName"] == "mine"
 
@@ -194,6 +204,14 @@ def test_min_member_does_not_count_the_launcher() -> None:
     job = JobSimulation(mpi(schedulingPolicy=policy), kind="MPIJob", profile=VOLCANO).settle()
     assert job.group is not None
     assert job.group["spec"]["minMember"] == 2
+
+
+def test_a_launcher_without_workers_is_a_gang_of_one() -> None:
+    spec = mpi()
+    del spec["mpiReplicaSpecs"]["Worker"]
+    job = JobSimulation(spec, kind="MPIJob", profile=VOLCANO).settle()
+    assert job.group is not None
+    assert job.group["spec"]["minMember"] == 1
 
 
 def test_min_resources_of_the_spec_are_copied() -> None:

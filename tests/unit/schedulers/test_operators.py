@@ -9,7 +9,7 @@ from muster.arena.clients import ArenaClient, MusterClient, choose_client
 from muster.errors import NotSupported, UsageError
 from muster.operators import choose_operator
 from muster.operators.base import TRAINING_OPERATOR
-from muster.operators.training_operator import TrainingOperator
+from muster.operators.training_operator import TrainingOperator170
 from muster.run_options import DEFAULT_OPERATOR
 from muster.schedulers.base import ProcessContext
 from muster.schedulers.dialect import Dialect
@@ -31,8 +31,10 @@ DOCUMENT = behaviour("DOC-1", "doc-1", types=True)
 TYPED_ONLY = behaviour("DOC-2", "doc-2", types=True)
 UNTYPED = behaviour("DOC-3", "doc-3")
 WITH_ARENA = behaviour("ARN-1", "doc-1", "variant-arena", types=True)
-WITH_OPERATOR = behaviour("TRO-3", "doc-3", "variant-training-operator")
-ALL = (DOCUMENT, TYPED_ONLY, UNTYPED, WITH_ARENA, WITH_OPERATOR)
+WITH_OPERATOR = behaviour("TRO-3", "doc-3", "variant-training-operator-1.7.0")
+ON_JOBS = behaviour("JOB-09")
+WITH_WEBHOOK = behaviour("TRO-9", "replaces-job-09", "variant-training-operator")
+ALL = (DOCUMENT, TYPED_ONLY, UNTYPED, WITH_ARENA, WITH_OPERATOR, ON_JOBS, WITH_WEBHOOK)
 
 
 def applies(operator: str = "reference", client: str = "muster") -> list[str]:
@@ -40,23 +42,30 @@ def applies(operator: str = "reference", client: str = "muster") -> list[str]:
 
 
 def test_walkthroughs_run_as_written_by_default() -> None:
-    assert applies() == ["DOC-1", "DOC-2", "DOC-3"]
+    assert applies() == ["DOC-1", "DOC-2", "DOC-3", "JOB-09"]
 
 
 def test_a_variant_replaces_the_scenario_of_its_walkthrough() -> None:
-    assert applies(operator="training-operator") == ["DOC-1", "DOC-2", "TRO-3"]
-    assert inapplicable(UNTYPED, ALL, "training-operator", "muster") == "TRO-3 is its variant for training-operator"
+    assert applies(operator="training-operator@1.7.0") == ["DOC-1", "DOC-2", "TRO-3", "JOB-09"]
+    reason = inapplicable(UNTYPED, ALL, "training-operator@1.7.0", "muster")
+    assert reason == "TRO-3 is its variant for training-operator-1.7.0"
+
+
+def test_a_variant_replaces_the_scenario_that_it_names() -> None:
+    assert applies(operator="training-operator") == ["DOC-1", "DOC-2", "DOC-3", "TRO-9"]
+    assert inapplicable(ON_JOBS, ALL, "training-operator", "muster") == "TRO-9 is its variant for training-operator"
 
 
 def test_another_client_is_not_tested_on_musters_own_output() -> None:
-    assert applies(client="arena") == ["DOC-3", "ARN-1"]
-    assert applies("training-operator", "arena") == ["ARN-1", "TRO-3"]
+    assert applies(client="arena") == ["DOC-3", "ARN-1", "JOB-09"]
+    assert applies("training-operator@1.7.0", "arena") == ["ARN-1", "TRO-3", "JOB-09"]
 
 
 def test_a_wrong_choice_is_reported_in_one_line() -> None:
     assert choose_operator(DEFAULT_OPERATOR).name == "reference"
     assert choose_client("muster") is MusterClient
-    with pytest.raises(UsageError, match="unknown operator 'mine': choose from reference, training-operator"):
+    choices = "reference, training-operator, training-operator@1.7.0"
+    with pytest.raises(UsageError, match=f"unknown operator 'mine': choose from {choices}"):
         choose_operator("mine")
     with pytest.raises(UsageError, match="unknown --client 'kubectl': choose from muster, arena"):
         choose_client("kubectl")
@@ -64,24 +73,26 @@ def test_a_wrong_choice_is_reported_in_one_line() -> None:
 
 @pytest.mark.parametrize(("dialect", "gang"), [(Dialect("default-scheduler"), ""), (VolcanoDialect(), "volcano")])
 def test_the_training_operator_creates_podgroups_for_volcano_only(dialect: Dialect, gang: str, tmp_path: Path) -> None:
-    flags = TrainingOperator(context(tmp_path), dialect)._flags()
+    flags = TrainingOperator170(context(tmp_path), dialect)._flags()
     assert f"--gang-scheduler-name={gang}" in flags
     assert f"--kubeconfig={tmp_path}/admin.kubeconfig" in flags
 
 
 def test_a_job_kind_that_the_operator_does_not_reconcile_is_not_supported(tmp_path: Path) -> None:
-    operator = TrainingOperator(context(tmp_path), Dialect("default-scheduler"))
+    operator = TrainingOperator170(context(tmp_path), Dialect("default-scheduler"))
     operator.check_job_kind("PyTorchJob")
     for kind in ("mpi", "MPIJob"):
-        with pytest.raises(NotSupported, match=f"training-operator does not reconcile the walk-throughs' {kind}"):
+        with pytest.raises(NotSupported, match=f"training-operator@1.7.0 does not reconcile the walk-throughs' {kind}"):
             operator.check_job_kind(kind)
 
 
 def test_the_training_operator_is_not_restarted_for_a_profile(tmp_path: Path) -> None:
-    program = tmp_path / "training-operator"
+    program = tmp_path / "program"
     program.write_text(f"#!{sys.executable}\nimport signal\nsignal.pause()\n")
     program.chmod(0o755)
-    operator = TrainingOperator(context(tmp_path, **{"training-operator": program}), Dialect("default-scheduler"))
+    operator = TrainingOperator170(
+        context(tmp_path, **{"training-operator-1.7.0": program}), Dialect("default-scheduler")
+    )
     operator.start()
     try:
         process = operator.process

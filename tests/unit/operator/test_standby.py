@@ -1,0 +1,52 @@
+"""A replica of the operator without the lease creates nothing."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import web
+
+from scheduler.client import Client
+from scheduler.operator.controller import Controller
+from scheduler.operator.lost_replicas import PROFILES
+from scheduler.runtime.event_recorder import EventRecorder
+from tests.unit.runtime.test_client import listed, response, served, streamed
+
+_JOB = {
+    "apiVersion": "kubeflow.org/v1",
+    "kind": "PyTorchJob",
+    "metadata": {"name": "job", "namespace": "ns", "uid": "u", "resourceVersion": "1"},
+    "spec": {
+        "pytorchReplicaSpecs": {
+            "Master": {"replicas": 1, "template": {"spec": {"containers": [{"name": "pytorch", "image": "x"}]}}}
+        }
+    },
+}
+
+
+def test_a_standby_creates_nothing_until_it_is_elected() -> None:
+    created: list[str] = []
+    elected = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.method != "GET":
+            created.append(f"{request.method} {request.path}")
+            return await response(201, _JOB)(request)
+        if "watch" in request.query:
+            return await streamed(forever=True)(request)
+        return await listed(5, *([_JOB] if request.path.endswith("/pytorchjobs") else []))(request)
+
+    async def go() -> None:
+        async with served(answer) as client, Client(client._access) as events, asyncio.timeout(20):
+            controller = Controller(client, EventRecorder(events), PROFILES["training-operator"])
+            running = asyncio.create_task(controller.run(elected))
+            while not controller.ready:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.2)
+            assert not created
+            elected.set()
+            while "POST /api/v1/namespaces/ns/pods" not in created:
+                await asyncio.sleep(0.01)
+            running.cancel()
+
+    asyncio.run(go())
