@@ -35,6 +35,7 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     seen: str = ""
     invariant: bool = False  # an invariant was violated there: the step's own statement may be true
     no_longer: list[str] = []  # the Thens of which one was true and is no longer; noticed at the step after them
+    seconds: float = 0.0  # how long the scenario took
 
     @property
     def failed(self) -> bool:

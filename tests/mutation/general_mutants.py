@@ -10,41 +10,52 @@ import re
 from collections.abc import Iterator
 
 from tests.mutation.aims import Aim
-from tests.mutation.faults.general_faults import GENERAL_FAULTS
+from tests.mutation.faults.general_faults import GENERAL_FAULTS, OPERATOR_FAULTS
 from tests.mutation.mutants import Mutant
-from tests.mutation.proof import claimed_behaviours
+from tests.mutation.proof import claimed_behaviours, reference_claims
 
 GENERAL = "general"
+_GENERATED_NAMES = {"DOC-3"}  # the names of its jobs and pods are not those of the steps
 _NAME = r'"([^"<]+)"'
 _PATTERNS = {
     "stays-pending": re.compile(
         rf"(?:the whole gang {_NAME} runs|{_NAME} runs|{_NAME}(?:, \"[^\"]+\")+ run\b|job {_NAME} is Running"
-        rf"|job {_NAME} went from Created to Running|at least \d+ pods of the gang {_NAME} run)"
+        rf"|job {_NAME} went from Created to Running|at least \d+ pods of the gang {_NAME} run"
+        rf"|{_NAME} is bound only after)"
     ),
     "is-bound-at-once": re.compile(
         rf"(?:{_NAME} stays pending$|{_NAME}(?:, \"[^\"]+\")+ stay pending$|no pod of the gang {_NAME} is bound"
         rf"|the gang {_NAME} is queued|the gang {_NAME} stays pending$)"
     ),
     "victims-are-not-marked": re.compile(r".*(?:was|were) preempted for"),
-    "one-more-pod-is-deleted": re.compile(r"(?:no other pod was evicted|.* (?:was|were) not evicted)"),
-    "evicts-in-vain": re.compile(r"no pod was preempted"),
+    "priority-class-is-missing": re.compile(rf"the pods of job {_NAME} are:"),
+    "condition-is-not-set": re.compile(
+        r'job "[^"]+" (?:is|stays) (Created|Running|Succeeded|Failed|Suspended)\b'
+        r'|job "[^"]+" went from Created to Running to (Succeeded|Failed)\b'
+    ),
 }
+# Thens that hold only after the scheduler has decided about the pod: what comes after them needs another fault.
+_DECIDED = re.compile(r"(?i)(?!no pod).*(?:preempt|terminat|nominat|DisruptionTarget|unschedulable)")
 
 
 def _aims() -> Iterator[tuple[str, str, Aim]]:
     """Fault, name and aim of every Then of a MUST that a general mutant is for; the first one about each name."""
     for behaviour in claimed_behaviours():
-        if behaviour.level != "must" or behaviour.tests_the_cluster:
+        if behaviour.level != "must" or behaviour.id in _GENERATED_NAMES or not reference_claims(behaviour):
             continue
         seen: set[tuple[str, str]] = set()
+        decided = False
         for step in behaviour.steps:
             for fault, pattern in _PATTERNS.items() if step.type == "then" else ():
                 if (found := pattern.match(step.text)) is None:
                     continue
                 name = next((group for group in found.groups() if group), "")
+                if decided and fault == "stays-pending":
+                    fault = "binding-is-not-written"
                 if (fault, name) not in seen:
                     seen.add((fault, name))
                     yield fault, name, Aim(behaviour.id, step.text)
+            decided = decided or (step.type == "then" and _DECIDED.match(step.text) is not None)
 
 
 def _general_mutants() -> Iterator[Mutant]:
@@ -58,7 +69,11 @@ def _general_mutants() -> Iterator[Mutant]:
             (GENERAL_FAULTS[fault].__doc__ or "").strip(),
             tuple(found),
             GENERAL,
-            environment={"MUSTER_REFERENCE": f"tests.mutation.faults {argument}"},
+            environment={
+                "MUSTER_OPERATOR"
+                if fault in OPERATOR_FAULTS
+                else "MUSTER_REFERENCE": f"tests.mutation.faults {argument}"
+            },
             general=True,
         )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.mutation.aims import Aim, aims_of
 from tests.mutation.faults import FAULTS, OPERATOR, Fault
+from tests.mutation.injection.registry import Injection
 
 _MUTATION = Path(__file__).resolve().parent
 REFERENCE = "reference"
@@ -35,6 +36,8 @@ class Mutant:
     environment: Mapping[str, str] = field(default_factory=dict)
     without_controllers: tuple[str, ...] = ()  # of kube-controller-manager
     controller_flags: tuple[str, ...] = ()  # of kube-controller-manager; they override those of the control plane
+    beside: str = ""  # the scheduler that it runs with, where its kind does not say it
+    injections: Mapping[str, Injection] = field(default_factory=dict)  # by scenario
     general: bool = False
 
     @property
@@ -45,7 +48,7 @@ class Mutant:
     def scheduler(self) -> str:
         """The scheduler to run with: other faulty components run beside the reference scheduler."""
         if self.kind != KUBE_SCHEDULER:
-            return REFERENCE
+            return self.beside or REFERENCE
         return f"{self.kind}:{self.configuration}" if self.configuration else self.kind
 
     @property
@@ -114,13 +117,13 @@ MUTANTS = (
     _kube_scheduler_mutant(
         "no-pod-affinity",
         "The plugin InterPodAffinity is disabled.",
-        "PRE-35",
+        'PRE-35: "urgent" stays pending',
         configuration="no-pod-affinity.yaml",
     ),
     _kube_scheduler_mutant(
         "no-topology-spread",
         "The plugin PodTopologySpread is disabled.",
-        "PRE-36",
+        'PRE-36: "urgent" stays pending',
         configuration="no-topology-spread.yaml",
     ),
     _kube_scheduler_mutant(

@@ -5,6 +5,9 @@
     python -m tests.mutation.mutation_test gangs-are-ignored …   these; the results of the others stay
     python -m tests.mutation.mutation_test --page                no run: write docs/proof.md from the results
 
+MUSTER_LANES=4 uses four control planes at a time instead of two, MUSTER_TIMEOUT_SCALE=1 the usual time limits: for a
+machine that is busy, where most of the time is waiting.
+
 The control: the components without a fault run the same scenarios at the same time scale. Where one of them does not
 pass, the run is invalid and exits with 2. Exits with 1 if a scenario is killed by no mutant, if a mutant kills nothing
 that it is aimed at, or if a variant, a scheduler that is correct but different, is red on a MUST.
@@ -16,7 +19,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -24,15 +27,18 @@ from pathlib import Path
 from tests.mutation import proof_page
 from tests.mutation.aims import Aim, Effect
 from tests.mutation.general_mutants import GENERAL_MUTANTS
+from tests.mutation.injected_mutants import INJECTED_MUTANTS
 from tests.mutation.mutants import KUBE_SCHEDULER, MUTANTS, REFERENCE, Mutant
 from tests.mutation.proof import Proof, not_passed, survivors
 from tests.mutation.runs import TIME_SCALE, Outcomes, run_on_own_plane, run_on_shared_plane
 from tests.mutation.variants import VARIANTS, Variant
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "proof.md"
-ALL_MUTANTS = (*MUTANTS, *GENERAL_MUTANTS)
-_LANES = 2  # runs at the same time, each with its own cluster
+ALL_MUTANTS = (*MUTANTS, *GENERAL_MUTANTS, *INJECTED_MUTANTS)
+_LANES = int(os.environ.get("MUSTER_LANES", "2"))  # runs at the same time, each with its own cluster
 _MUTANTS_PER_PLANE = 16
+
+_POOLED = ": pooled from several runs, of several versions"
 
 Save = Callable[[dict[str, Outcomes]], None]
 
@@ -58,15 +64,13 @@ def select(names: Sequence[str]) -> tuple[list[Mutant], list[Variant]]:
 
 
 def _run_all(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proof) -> None:
-    proof.scale = {**TIME_SCALE, **os.environ}["MUSTER_TIMEOUT_SCALE"]
+    proof.scale = pooled_scale(proof.scale, {**TIME_SCALE, **os.environ}["MUSTER_TIMEOUT_SCALE"])
     baselines = [baseline(scheduler, mutants) for scheduler in (REFERENCE, KUBE_SCHEDULER)]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(_LANES) as pool:
-        jobs = [partial(_run_baseline, one, Path(directory, "baseline", one.kind)) for one in baselines if one.aims]
-        shared = [one for one in mutants if not one.needs_own_plane]
-        for first in range(0, len(shared), _MUTANTS_PER_PLANE):
-            part = shared[first : first + _MUTANTS_PER_PLANE]
-            jobs.append(partial(run_on_shared_plane, part, Path(directory, f"shared-{first}")))
-        jobs += [partial(_run_mutant, one, Path(directory, one.name)) for one in mutants if one.needs_own_plane]
+        jobs = [partial(_run_alone, one, Path(directory, "baseline", one.kind)) for one in baselines if one.aims]
+        for number, part in enumerate(_parts([one for one in mutants if not one.needs_own_plane])):
+            jobs.append(partial(run_on_shared_plane, part, Path(directory, f"shared-{number}")))
+        jobs += [partial(_run_alone, one, Path(directory, one.name)) for one in mutants if one.needs_own_plane]
         for done in pool.map(lambda job: job(), jobs):
             _keep(done, proof)
         for variant, found in zip(
@@ -78,6 +82,21 @@ def _run_all(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proo
     proof.save()
 
 
+def _parts(mutants: Sequence[Mutant]) -> Iterator[list[Mutant]]:
+    """Those that share a control plane: few enough, and with the same scheduler."""
+    for scheduler in dict.fromkeys(one.scheduler for one in mutants):
+        same = [one for one in mutants if one.scheduler == scheduler]
+        yield from (same[first : first + _MUTANTS_PER_PLANE] for first in range(0, len(same), _MUTANTS_PER_PLANE))
+
+
+def pooled_scale(before: str, now: str) -> str:
+    """The time scale of all results: those of a run of a few mutants stand beside those of earlier runs."""
+    if not before:
+        return now
+    scales = sorted({*before.removesuffix(_POOLED).split(" or "), now})
+    return " or ".join(scales) + _POOLED
+
+
 def baseline(scheduler: str, mutants: Iterable[Mutant]) -> Mutant:
     """The component without a fault, on all scenarios of the mutants that are compared with it."""
     compared = [one for one in mutants if one.scheduler.partition(":")[0] == scheduler]
@@ -85,11 +104,7 @@ def baseline(scheduler: str, mutants: Iterable[Mutant]) -> Mutant:
     return Mutant(f"baseline of {scheduler}", "No fault.", tuple(map(Aim, ids)), scheduler)
 
 
-def _run_baseline(one: Mutant, directory: Path) -> dict[str, Outcomes]:
-    return {one.name: run_on_own_plane(one, directory)}
-
-
-def _run_mutant(one: Mutant, directory: Path) -> dict[str, Outcomes]:
+def _run_alone(one: Mutant, directory: Path) -> dict[str, Outcomes]:
     return {one.name: run_on_own_plane(one, directory)}
 
 

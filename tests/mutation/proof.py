@@ -56,6 +56,10 @@ def claimed_behaviours() -> list[Behaviour]:
     return [one for one in found if not one.variants and set(one.capabilities) <= claims and one.id not in NOT_TESTED]
 
 
+def reference_claims(behaviour: Behaviour) -> bool:
+    return set(behaviour.capabilities) <= Reference.claims("default").keys()
+
+
 def not_passed(outcomes: Outcomes) -> list[str]:
     """The scenarios of a baseline or variant that did not pass, with the step."""
     return [
@@ -104,8 +108,8 @@ def _failing_steps(mutants: Sequence[Mutant], proof: Proof) -> Mapping[tuple[str
     for mutant in mutants:
         for id_, rows in proof.mutants.get(mutant.name, {}).items():
             aims = [aim for aim in mutant.aims if aim.id == id_]
-            for position, outcome in {one.position: one for one in rows if one.failed}.items():
-                aimed_at = any(aim.effect(outcome) is Effect.KILLED for aim in aims)
-                if not outcome.invariant and (mutant.general or aimed_at):
-                    found.setdefault((id_, position), []).append((mutant, outcome))
+            failed = [one for one in rows if one.failed and not one.invariant]
+            kills = [one for one in failed if mutant.general or any(aim.effect(one) is Effect.KILLED for aim in aims)]
+            for position, outcome in {one.position: one for one in kills}.items():
+                found.setdefault((id_, position), []).append((mutant, outcome))
     return found

@@ -23,8 +23,10 @@ _INTRODUCTION = (
 )
 _POSITIVE_CONTROLS = (
     "A Then that only general mutants fail is a positive control: it keeps the statements beside it from being true of",
-    "a scheduler that does nothing.",
+    "a scheduler that does nothing. Where a Then repeats an earlier one or is implied by others, the fault begins at",
+    "that step: a process beside the components makes the wrong write.",
 )
+_HEADINGS = {"general": "General mutants", "injected": "Faults that begin at a step"}
 
 
 def write(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proof) -> str:
@@ -36,7 +38,7 @@ def write(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proof) 
             "",
             *_INTRODUCTION,
             "",
-            *_figures(specific, variants, proof, thens),
+            *_figures(mutants, variants, proof, thens),
             "",
             "## Which step fails on which mutant",
             "",
@@ -77,24 +79,29 @@ def write(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proof) 
 def _figures(
     mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proof, thens: Sequence[ThenCoverage]
 ) -> Iterator[str]:
-    effects = Counter(effect for one in mutants for effect in proof.effects(one).values())
-    run = sum(one.name in proof.mutants for one in mutants)
+    specific = [one for one in mutants if not one.general]
+    effects = Counter(effect for one in specific for effect in proof.effects(one).values())
     scenarios = {id_ for found in proof.baseline.values() for id_ in found}
     red = sum(len(not_passed(found)) for found in proof.baseline.values())
-    specific = sum(bool(one.killed_by) for one in thens)
+    aimed = sum(bool(one.killed_by) for one in thens)
     controls = sum(not one.killed_by and bool(one.general) for one in thens)
     yield "| | |"
     yield "| --- | --- |"
     yield f"| baseline | {len(scenarios)} scenarios, {red} not passed; time limits × {proof.scale} |"
-    yield f"| mutants | {len(mutants)}, of which {run} were run |"
+    yield f"| mutants | {_run(specific, proof)} |"
+    yield f"| general mutants | {_run([one for one in mutants if one.general], proof)} |"
     yield f"| aims | {', '.join(f'{effects[effect]} {effect}' for effect in Effect)} |"
     yield f"| scenarios that survive | {', '.join(survivors(mutants, proof)) or 'none'} |"
     yield (
-        f"| Thens of MUSTs | {len(thens)}: {specific} killed by an aimed mutant, {controls} as positive controls,"
-        f" {len(thens) - specific - controls} by none |"
+        f"| Thens of MUSTs | {len(thens)}: {aimed} killed by an aimed mutant, {controls} as positive controls,"
+        f" {len(thens) - aimed - controls} by none |"
     )
     tried = sum(one.name in proof.variants for one in variants)
     yield f"| correct variants | {len(variants)}, of which {tried} were run |"
+
+
+def _run(mutants: Sequence[Mutant], proof: Proof) -> str:
+    return f"{len(mutants)}, of which {sum(one.name in proof.mutants for one in mutants)} were run"
 
 
 def _kills(mutants: Sequence[Mutant], proof: Proof) -> Iterator[str]:
@@ -136,10 +143,15 @@ def _variant_row(variant: Variant, proof: Proof) -> str:
 
 def _descriptions(mutants: Sequence[Mutant]) -> Iterator[str]:
     for kind in dict.fromkeys(mutant.kind for mutant in mutants):
-        yield from ("", f"## Mutants of {kind}" if kind != "general" else "## General mutants", "")
+        yield from ("", f"## {_HEADINGS.get(kind, f'Mutants of {kind}')}", "")
         of_kind = [mutant for mutant in mutants if mutant.kind == kind]
-        faults = dict.fromkeys((one.name.partition("=")[0], one.description) for one in of_kind)
+        faults = dict.fromkeys((_fault(one), one.description) for one in of_kind)
         yield from (f"- **{name}**: {description}" for name, description in faults)
+
+
+def _fault(mutant: Mutant) -> str:
+    """Without the pod, gang or job that it is about, and without the step."""
+    return mutant.name.partition("=")[0].partition("-at-step-")[0]
 
 
 def _step(outcome: Outcome) -> str:

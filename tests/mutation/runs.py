@@ -6,7 +6,6 @@ way: only a scenario that passes there can prove anything by failing on a mutant
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -14,6 +13,8 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 from muster import assets
 from muster.report.results import Result, StepResult, read_results
@@ -42,16 +43,28 @@ def run_on_own_plane(mutant: Mutant, directory: Path, scale: Mapping[str, str] =
 
 
 def run_on_shared_plane(mutants: Sequence[Mutant], directory: Path) -> dict[str, Outcomes]:
-    """Mutants of the reference scheduler and operator, one after the other; by name."""
+    """Mutants that run with the same scheduler, one after the other; by name."""
     directory.mkdir(parents=True)
     file = directory / "mutants.json"
-    file.write_text(json.dumps([{"ids": one.ids, "environment": dict(one.environment)} for one in mutants]))
+    file.write_bytes(msgspec.json.encode([_entry(one) for one in mutants]))
     command = [sys.executable, "-m", "pytest", "features", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", "tests.mutation.shared_plane", "--mutants", str(file), f"--muster-results={directory}"]
-    command += ["--muster-scheduler=reference", f"--muster-repeat={max(2, len(mutants))}"]
+    command += [
+        "-p",
+        "tests.mutation.injection.plugin",
+        "-p",
+        "tests.mutation.shared_plane",
+        "--mutants",
+        str(file),
+        f"--muster-results={directory}",
+    ]
+    command += [f"--muster-scheduler={mutants[0].scheduler}", f"--muster-repeat={max(2, len(mutants))}"]
     _run(command, {**TIME_SCALE, **os.environ}, directory)
     results = read_results(directory)
     return {one.name: outcomes(r for r in results if r.round == number) for number, one in enumerate(mutants, start=1)}
+
+
+def _entry(mutant: Mutant) -> dict[str, object]:
+    return {"ids": mutant.ids, "environment": dict(mutant.environment), "injections": dict(mutant.injections)}
 
 
 def outcomes(results: Iterable[Result]) -> Outcomes:
@@ -65,7 +78,7 @@ def outcomes(results: Iterable[Result]) -> Outcomes:
 
 def _outcome(result: Result) -> Outcome:
     if result.verdict == "passed":
-        return Outcome("passed")
+        return Outcome("passed", seconds=round(result.seconds, 1))
     number, failing = next(
         ((number, step) for number, step in enumerate(result.steps) if step.status != "passed"),
         (len(result.steps), None),
@@ -73,7 +86,7 @@ def _outcome(result: Result) -> Outcome:
     where, violated = failing.text if failing else AT_THE_END, bool(_INVARIANT.search(result.message))
     seen = _seen(result.message)
     no_longer = _thens_before(result.steps[:number]) if seen.startswith(_NO_LONGER) else []
-    return Outcome(str(result.verdict), where, number, seen, violated, no_longer)
+    return Outcome(str(result.verdict), where, number, seen, violated, no_longer, round(result.seconds, 1))
 
 
 def _thens_before(steps: Sequence[StepResult]) -> list[str]:

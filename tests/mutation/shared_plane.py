@@ -2,9 +2,10 @@
 
     python -m pytest features -p tests.mutation.shared_plane --mutants FILE --muster-repeat N …
 
-FILE is JSON: one list entry per round of --muster-repeat, with the `ids` to run and the `environment` variables that
-choose the mutant. Starting a control plane takes longer than most scenarios; a mutant only needs its scheduler and its
-operator started anew. Trap: the results name the round, so entries and rounds must have the same order.
+FILE is JSON: one list entry per round of --muster-repeat, with the `ids` to run, the `environment` variables that
+choose the mutant, and the `injections` at a step. Starting a control plane takes longer than most scenarios; a mutant
+only needs its scheduler and its operator started anew. Trap: the results name the round, so entries and rounds must
+have the same order.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from muster.environment import Environment
 from muster.pytest_plugin.session import behaviour_of
+from tests.mutation.injection.plugin import INJECTIONS
+from tests.mutation.injection.registry import Injection
 
 _VARIABLES = ("MUSTER_REFERENCE", "MUSTER_OPERATOR")
 _ENTRIES = pytest.StashKey[list[dict[str, Any]]]()
-_CURRENT = pytest.StashKey[int]()
+_CURRENT = pytest.StashKey[dict[str, str]]()  # the environment variables in force
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,24 +51,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Before the first fixture: an environment that is started or replaced now starts with the mutant."""
-    chosen = item.config.stash[_ENTRIES][_round(item) - 1]["environment"]
+    entry = item.config.stash[_ENTRIES][_round(item) - 1]
+    item.stash[INJECTIONS] = msgspec.convert(entry["injections"], dict[str, Injection])
     for variable in _VARIABLES:
         os.environ.pop(variable, None)
-    os.environ.update(chosen)
+    os.environ.update(entry["environment"])
 
 
 @pytest.fixture(autouse=True)
 def mutant_is_running(request: pytest.FixtureRequest, environment: Environment) -> None:
-    """The scheduler and the operator of this round, instead of those of the round before."""
+    """The scheduler and the operator of this round, instead of those of the round before, if they differ."""
     stash, number = request.config.stash, _round(request.node)
-    if stash.get(_CURRENT, 0) == number:
+    wanted = stash[_ENTRIES][number - 1]["environment"]
+    if stash.get(_CURRENT, None) == wanted:
         return
     if _CURRENT in stash:
         environment.scheduler.stop()
         environment.scheduler.start()
         if environment.operator is not None:
             environment.operator.kill()  # the next scenario that needs it starts it again
-    stash[_CURRENT] = number
+    stash[_CURRENT] = wanted
 
 
 def _round(item: pytest.Item) -> int:

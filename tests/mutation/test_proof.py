@@ -10,7 +10,7 @@ from muster.verdicts import Verdict
 from tests.mutation import proof_page
 from tests.mutation.aims import AT_THE_END, Aim, Effect, Outcome, aims_of
 from tests.mutation.mutants import REFERENCE, Mutant
-from tests.mutation.mutation_test import baseline
+from tests.mutation.mutation_test import baseline, pooled_scale
 from tests.mutation.proof import Proof, not_passed, survivors, then_coverage
 from tests.mutation.runs import outcomes
 
@@ -113,6 +113,15 @@ def test_a_then_counts_as_killed_only_where_the_mutant_is_aimed_at_it() -> None:
     assert (found[first.position].killed_by, found[first.position].general) == ([], ["crude"])
 
 
+def test_the_row_of_an_outline_that_was_aimed_at_counts_although_another_failed_there_too() -> None:
+    step = next(one for one in then_coverage([], Proof()) if one.id == "JOB-04" and "<" in one.text)
+    aimed, other = 'job "train" consists of "train-master-0"', 'job "train" has no pods left'
+    mutant = Mutant("kept", "", aims_of(f"JOB-04: {aimed}"), REFERENCE)
+    rows = [Outcome("failed", text, step.position) for text in (aimed, other)]
+    found = then_coverage([mutant], Proof(mutants={"kept": {"JOB-04": rows}}))
+    assert [one.position for one in found if one.killed_by] == [step.position]
+
+
 def test_a_step_that_was_reworded_since_is_not_killed() -> None:
     step = next(one for one in then_coverage([], Proof()) if one.id == "PRE-01")
     mutant = Mutant("first", "", aims_of("PRE-01: an older"), REFERENCE)
@@ -126,6 +135,13 @@ def test_the_page_shows_step_and_what_was_seen() -> None:
     assert f"| PRE-01 | first | {COUNT} | a \\| b |" in page
     assert "| first | PRE-02 | not run | - |" in page
     assert "| scenarios that survive | PRE-02 |" in page
+
+
+def test_the_time_scale_of_a_run_of_a_few_mutants_does_not_replace_that_of_the_others() -> None:
+    assert pooled_scale("", "0.3") == "0.3"
+    pooled = pooled_scale("1", "0.3")
+    assert pooled == "0.3 or 1: pooled from several runs, of several versions"
+    assert pooled_scale(pooled, "1") == pooled
 
 
 def proof_of(mutant: Mutant, rows: list[Outcome]) -> Proof:

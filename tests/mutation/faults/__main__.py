@@ -9,14 +9,14 @@ import sys
 
 from scheduler.__main__ import main as schedule
 from scheduler.operator.__main__ import main as operate
-from tests.mutation.faults import FAULTS, GENERAL_FAULTS, OPERATOR, VARIATIONS, Patch
+from tests.mutation.faults import FAULTS, GENERAL_FAULTS, OPERATOR, OPERATOR_FAULTS, VARIATIONS, Patch
 
 if __name__ == "__main__":
     given, *flags = sys.argv[1:]
     name, _, argument = given.partition("=")
     if name in GENERAL_FAULTS:
         GENERAL_FAULTS[name](Patch(), argument)
-        sys.exit(schedule(flags))
+        sys.exit(operate(flags) if name in OPERATOR_FAULTS else schedule(flags))
     if name in VARIATIONS:
         VARIATIONS[name](Patch())
         sys.exit(schedule(flags))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from scheduler.client import Client
 from scheduler.core import podgroup_phases, scheduling_units
+from scheduler.core.actions import UNSCHEDULABLE, Action
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.plan import SchedulingCycle
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import Group, Pod
 from scheduler.core.scheduling_units import Unit
-from scheduler.runtime import podgroups_and_queues
+from scheduler.runtime import podgroups_and_queues, requests
 from scheduler.runtime.api_types import CustomResource, PriorityClass
 from scheduler.runtime.assumed_pods import AssumedPods
 from tests.mutation.aims import Aim
@@ -29,6 +31,18 @@ def _split_by_role(unit: Unit) -> Iterator[Unit]:
     for role in dict.fromkeys(pod.role for pod in unit.members):
         members = tuple(pod for pod in unit.members if pod.role == role)
         yield replace(unit, name=f"{unit.name}-{role}", members=members, groups=(), partial=(), blocked="")
+
+
+@fault('GNG-03: the other one of the gangs "left", "right" runs')
+def only_the_first_gang_starts(patch: Patch) -> None:
+    """The bindings of every gang but the first are not written."""
+    bind, started = requests.bind, dict[str, object]()
+
+    async def bind_first(client: Client, pod: Pod, node: str) -> None:
+        if pod.group is None or started.setdefault(pod.key[0], pod.group) == pod.group:
+            await bind(client, pod, node)
+
+    patch.function(bind, bind_first)
 
 
 @fault(
@@ -107,7 +121,7 @@ def pods_start_without_their_podgroup(patch: Patch) -> None:
     patch.function(single, unblocked)
 
 
-@fault("GNG-07")
+@fault('GNG-07: no pod of the gang "train" is bound')
 def role_minima_are_ignored(patch: Patch) -> None:
     """The minimum of each role is ignored: any members are enough for minMember."""
     read = podgroups_and_queues.convert_podgroup
@@ -123,8 +137,8 @@ def pending_gangs_reserve_capacity(patch: Patch) -> None:
     """A pending gang reserves the capacity that a part of it would fit into."""
     mark_pending = SchedulingCycle._mark_pending
 
-    def reserve_for_pending(cycle: SchedulingCycle, unit: Unit, reason: str) -> None:
-        mark_pending(cycle, unit, reason)
+    def reserve_for_pending(cycle: SchedulingCycle, unit: Unit, message: str, reason: str = UNSCHEDULABLE) -> None:
+        mark_pending(cycle, unit, message, reason)
         capacity = cycle.snapshot.free_now
         for pod in unit.members if unit.groups else ():
             row = capacity.best(pod.requirements, capacity.fitting(pod.requirements))
@@ -132,6 +146,21 @@ def pending_gangs_reserve_capacity(patch: Patch) -> None:
                 capacity.allocate(row, pod.requirements)
 
     patch.attribute(SchedulingCycle, "_mark_pending", reserve_for_pending)
+
+
+@fault(Aim("GNG-04", 'no pod of the gang "train" is bound', seen="did not bind the probe pod"))
+def a_pending_gang_blocks_all_later_units(patch: Patch) -> None:
+    """While a gang is unschedulable, no unit behind it is scheduled, of whatever queue."""
+    run = SchedulingCycle.run
+
+    def up_to_a_pending_gang(cycle: SchedulingCycle, pending: Sequence[Unit]) -> list[Action]:
+        for unit in pending:
+            run(cycle, [unit])
+            if unit.groups and not cycle.started.issuperset(group.key for group in unit.groups):
+                break
+        return cycle.actions
+
+    patch.attribute(SchedulingCycle, "run", up_to_a_pending_gang)
 
 
 @fault('GNG-05: the whole gang "train" runs', 'GNG-08: the whole gang "train" runs')

@@ -12,7 +12,7 @@ from scheduler.runtime.executor import Executor
 from tests.mutation.faults.registry import Patch, fault
 
 
-@fault("GNG-13")
+@fault('GNG-13: no pod of the gang "train" is bound')
 def gangs_are_known_by_name_only(patch: Patch) -> None:
     """Pods of gangs of equal name count for each other, whatever their namespaces."""
     blocked = scheduling_units._blocked_reason
@@ -26,7 +26,7 @@ def gangs_are_known_by_name_only(patch: Patch) -> None:
     patch.function(blocked, counted_by_name)
 
 
-@fault("TEN-01")
+@fault('TEN-01: no pod of the gang "train" is bound')
 def pods_join_podgroups_of_other_namespaces(patch: Patch) -> None:
     """A pod that names a PodGroup that its namespace does not have joins one of that name elsewhere."""
     set_pod = ClusterState.set_pod
@@ -40,7 +40,7 @@ def pods_join_podgroups_of_other_namespaces(patch: Patch) -> None:
     patch.attribute(ClusterState, "set_pod", join)
 
 
-@fault("GNG-14")
+@fault('GNG-14: the gang "train" is completed or released, and does not stay partially bound')
 def refused_members_are_never_tried_again(patch: Patch) -> None:
     """A pod whose binding was refused stays pending for good, and the bound members of its gang stay bound."""
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from scheduler.client import Client
 from scheduler.core import scheduling_units
-from scheduler.core.actions import Action, Bind, Evict, Report
+from scheduler.core.actions import Bind, Evict
 from scheduler.core.cluster_state import ClusterState
-from scheduler.core.plan import SchedulingCycle, plan
+from scheduler.core.plan import SchedulingCycle
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import Pod
 from scheduler.core.scheduling_units import Unit
+from scheduler.operator import replica_manifests, status
+from scheduler.operator.api_objects import Job, Json
 from scheduler.runtime import requests
 from scheduler.runtime.executor import Executor
 from tests.mutation.faults.registry import Patch
@@ -35,6 +38,17 @@ def stays_pending(patch: Patch, name: str) -> None:
         return [replace(unit, blocked="injected fault") if _is_about(unit, name) else unit for unit in found]
 
     patch.function(pending, blocked)
+
+
+def binding_is_not_written(patch: Patch, name: str) -> None:
+    """The scheduler decides about that pod, gang or job, and evicts for it, but does not write its bindings."""
+    bind = requests.bind
+
+    async def bind_others(client: Client, pod: Pod, node: str) -> None:
+        if not _is_named(pod, name):
+            await bind(client, pod, node)
+
+    patch.function(bind, bind_others)
 
 
 def is_bound_at_once(patch: Patch, name: str) -> None:
@@ -64,50 +78,41 @@ def victims_are_not_marked(patch: Patch, _: str) -> None:
     patch.function(requests.mark_preempted, no_condition)
 
 
-def one_more_pod_is_deleted(patch: Patch, _: str) -> None:
-    """With the first victim of a preemption, the highest-priority running pod of the namespace is deleted as well."""
-    evict, done = Executor._evict, set[str]()
+def condition_is_not_set(patch: Patch, type_: str) -> None:
+    """The operator never sets the condition of that type on a job."""
+    original = status.with_condition
 
-    async def evict_and_delete(executor: Executor, action: Evict) -> None:
-        namespace = action.pod.key[0]
-        others = [
-            pod
-            for pod in executor._cache.cluster.bound()
-            if pod.key[0] == namespace and pod.uid != action.pod.uid and not pod.terminating
-        ]
-        if namespace not in done and others:
-            done.add(namespace)
-            await requests.delete(executor._client, max(others, key=lambda pod: (pod.priority, pod.key)))
-        await evict(executor, action)
+    def without_one(job: Job, current: Json, wanted: str, *rest: Any, **more: Any) -> Json:
+        return current if wanted == type_ else original(job, current, wanted, *rest, **more)
 
-    patch.attribute(Executor, "_evict", evict_and_delete)
+    patch.function(original, without_one)
 
 
-def evicts_in_vain(patch: Patch, _: str) -> None:
-    """An unschedulable pod evicts the lowest-priority pod of its namespace, and is not scheduled after that."""
-    given_up = set[tuple[str, str]]()
+def priority_class_is_missing(patch: Patch, name: str) -> None:
+    """The operator creates the pods of that job without their priority class."""
+    original = replica_manifests.pod_manifest
 
-    def plan_and_evict(cluster: ClusterState, policy: Policy) -> list[Action]:
-        actions = [one for one in plan(cluster, policy) if not (isinstance(one, Bind) and one.pod.key in given_up)]
-        for report in [one for one in actions if isinstance(one, Report) and one.pod.key not in given_up]:
-            mine = [pod for pod in cluster.bound() if pod.key[0] == report.pod.key[0] and not pod.terminating]
-            if mine and not any(pod.key[0] == report.pod.key[0] for pod in cluster.binding.values()):
-                victim = min(mine, key=lambda pod: (cluster.priority_of(pod), pod.key))
-                given_up.update(one.pod.key for one in actions if isinstance(one, Report))
-                actions.append(Evict(victim, "/".join(report.pod.key), report.pod, "injected fault"))
-                break
-        return actions
+    def without_priority(job: Job, *more: Any) -> Json:
+        pod = original(job, *more)
+        unwanted = ("priorityClassName", "priority") if job.metadata.name == name else ()
+        return {**pod, "spec": {field: value for field, value in pod["spec"].items() if field not in unwanted}}
 
-    patch.function(plan, plan_and_evict)
+    patch.function(original, without_priority)
 
 
 def _is_about(unit: Unit, name: str) -> bool:
-    return any(pod.key[1] == name or pod.key[1].startswith(f"{name}-") for pod in unit.members) or any(
-        group.key[1] == name for group in unit.groups
-    )
+    return any(_is_named(pod, name) for pod in unit.members) or any(group.key[1] == name for group in unit.groups)
+
+
+def _is_named(pod: Pod, name: str) -> bool:
+    return pod.key[1] == name or pod.key[1].startswith(f"{name}-") or (pod.group is not None and pod.group[1] == name)
 
 
 GENERAL_FAULTS: dict[str, GeneralFault] = {
     one.__name__.replace("_", "-"): one
-    for one in (stays_pending, is_bound_at_once, victims_are_not_marked, one_more_pod_is_deleted, evicts_in_vain)
-}
+    for one in (
+        stays_pending, binding_is_not_written, is_bound_at_once, victims_are_not_marked, condition_is_not_set,
+        priority_class_is_missing,
+    )
+}  # fmt: skip
+OPERATOR_FAULTS = frozenset({"condition-is-not-set", "priority-class-is-missing"})  # the others are the scheduler's

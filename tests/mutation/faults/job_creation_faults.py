@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from scheduler.operator import job_kinds, job_spec, pod_group, reconcile, replica_manifests, replica_names
+from scheduler.operator import creations, mpi_job, pod_group, reconcile, replica_manifests, replica_names
 from scheduler.operator.actions import Action, CreatePod, CreateService
-from scheduler.operator.api_objects import Job, Json
+from scheduler.operator.api_objects import OPERATOR_NAME, Job, Json
 from scheduler.operator.controller import Controller
 from scheduler.operator.job_cache import JobKey
-from scheduler.operator.job_kinds import JobKind
-from scheduler.operator.job_spec import JobSpec, ReplicaSpec, RunPolicy, SchedulingPolicy
+from scheduler.operator.job_kind import JobKind
+from scheduler.operator.job_spec import JobSpec, ReplicaSpec
 from scheduler.operator.pod_group import Dialect
-from scheduler.operator.replica_names import PREFIX
 from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, operator_fault
 
-_CURRENT_PREFIX = f"{PREFIX}/"
+_CURRENT_PREFIX = "training.kubeflow.org/"
 
 
 @operator_fault('JOB-01: job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"')
@@ -30,10 +29,10 @@ def replica_names_are_abbreviated(patch: Patch) -> None:
 @operator_fault("JOB-01: the pods have these labels:")
 def operator_label_is_missing(patch: Patch) -> None:
     """Replicas do not have the label operator-name."""
-    _without_labels(patch, lambda label: label == f"{PREFIX}/operator-name")
+    _without_labels(patch, lambda label: label == OPERATOR_NAME)
 
 
-@operator_fault("JOB-11: the pods have these labels:")
+@operator_fault("JOB-07: the pods have these labels:", "JOB-11: the pods have these labels:")
 def legacy_labels_are_missing(patch: Patch) -> None:
     """Replicas have no labels of earlier operators."""
     _without_labels(patch, lambda label: not label.startswith(_CURRENT_PREFIX))
@@ -57,15 +56,45 @@ def master_address_is_localhost(patch: Patch) -> None:
     _with_variable(patch, "MASTER_ADDR", lambda _replicas, _index: "localhost")
 
 
-@operator_fault('JOB-01: job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"')
+@operator_fault(
+    'JOB-01: job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"',
+    'JOB-04: job "train" consists of "train-master-0", "train-worker-0"',
+    'JOB-08: job "first" consists of "first-master-0", "first-worker-0"',
+    'JOB-10: job "steady" consists of',
+)
 def no_services(patch: Patch) -> None:
     """Replicas have no headless services."""
-    original = reconcile.create_missing
+    original = creations.create_missing
 
     def without_services(*arguments: Any) -> list[Action]:
         return [action for action in original(*arguments) if not isinstance(action, CreateService)]
 
-    patch.attribute(reconcile, "create_missing", without_services)
+    patch.function(original, without_services)
+
+
+@operator_fault('JOB-17: the service of each replica of job "train" was created before its pod')
+def services_are_created_after_pods(patch: Patch) -> None:
+    """Services are created when all pods of the job exist."""
+    original = creations.create_missing
+
+    def pods_first(*arguments: Any) -> list[Action]:
+        actions = original(*arguments)
+        pods = [action for action in actions if isinstance(action, CreatePod)]
+        return [action for action in actions if not (pods and isinstance(action, CreateService))]
+
+    patch.function(original, pods_first)
+
+
+@operator_fault('JOB-18: job "elsewhere" has no conditions, and no objects were created for it')
+def managed_by_is_ignored(patch: Patch) -> None:
+    """Jobs of other controllers are reconciled as well."""
+    patch.function(reconcile.is_managed_elsewhere, lambda _job: False)
+
+
+@operator_fault('JOB-18: job "here" is Running')
+def every_managed_by_is_another_controller(patch: Patch) -> None:
+    """A job with any managedBy is left alone, also one that names this operator."""
+    patch.attribute(JobKind, "managers", ())
 
 
 @operator_fault('JOB-06: the PodGroup of gang "whole" has minMember 3 and queue "research"')
@@ -77,13 +106,8 @@ def scheduling_policy_is_ignored(patch: Patch) -> None:
 @operator_fault('JOB-06: job "loose" never had a PodGroup')
 def every_job_has_a_pod_group(patch: Patch) -> None:
     """A job without a schedulingPolicy gets a PodGroup as well."""
-    read = job_spec.read_run_policy
-
-    def always_a_gang(spec: Json, *, default_clean_pod_policy: str) -> RunPolicy:
-        run_policy = read(spec, default_clean_pod_policy=default_clean_pod_policy)
-        return replace(run_policy, scheduling=run_policy.scheduling or SchedulingPolicy())
-
-    patch.function(read, always_a_gang)
+    original = pod_group.dialect_of
+    patch.function(original, lambda spec, profile: original(spec, replace(profile, gang_all_jobs=True)))
 
 
 @operator_fault(
@@ -113,19 +137,19 @@ def pod_group_has_no_min_resources(patch: Patch) -> None:
     _with_group_field(patch, "minResources", {})
 
 
-@operator_fault('JOB-07: job "horovod" has no launcher yet')
+@operator_fault('JOB-07: job "horovod" has no launcher yet', 'JOB-22: job "later" has no launcher yet')
 def launcher_does_not_wait(patch: Patch) -> None:
     """The launcher of an MPIJob is created before its workers are ready."""
-    patch.attribute(JobKind, "may_create", lambda _kind, _role, _roles: True)
+    patch.function(creations.may_create, lambda _spec, _role, _roles: True)
 
 
 @operator_fault('JOB-07: job "horovod" got a launcher without GPUs after its workers were ready')
 def launcher_requests_gpus(patch: Patch) -> None:
     """The launcher of an MPIJob requests the resources of a worker."""
-    patch.function(job_kinds.launcher_template, lambda template: template)
+    patch.function(mpi_job.launcher_template, lambda template: template)
 
 
-@operator_fault('JOB-08: no object of job "first" is left')
+@operator_fault('JOB-05: no object of job "short-ttl" is left', 'JOB-08: no object of job "first" is left')
 def orphans_are_not_deleted(patch: Patch) -> None:
     """Owner references have an API version that is not served, and the operator does not delete orphans."""
     owner_reference = replica_names.owner_reference

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from scheduler.operator import job_cleanup, lost_replicas, reconcile, replicas, status
+from scheduler.operator import creations, job_cleanup, lost_replicas, reconcile, replicas, run_limits, status
 from scheduler.operator.actions import Action, DeleteJob, DeletePod, DeletePodGroup, DeleteService, SetStatus
 from scheduler.operator.api_objects import Job, Json, Pod
-from scheduler.operator.job_kinds import PyTorchJob
+from scheduler.operator.job_memory import Memory
 from scheduler.operator.job_spec import EXIT_CODE, JobSpec, ReplicaSpec
 from scheduler.operator.lost_replicas import Profile
+from scheduler.operator.pytorch_job import PyTorchJob
 from scheduler.operator.replicas import RoleReplicas
 from tests.mutation.faults.registry import Patch, operator_fault
 
@@ -21,10 +22,14 @@ _replaces = Profile.replaces
 @operator_fault('JOB-02: job "train" stays Created')
 def created_job_is_running(patch: Patch) -> None:
     """A job is Running as soon as it is created."""
-    patch.attribute(PyTorchJob, "is_running", lambda _kind, _roles: True)
+    patch.attribute(PyTorchJob, "is_running", lambda _kind, _spec, _roles: True)
 
 
-@operator_fault('JOB-02: job "train" has replicaStatuses:')
+@operator_fault(
+    'JOB-02: job "train" has replicaStatuses:',
+    'JOB-03: job "train" has replicaStatuses:',
+    'JOB-05: job "short-limit" has replicaStatuses:',
+)
 def replicas_are_not_counted(patch: Patch) -> None:
     """The counts of replicas in the status stay 0."""
     original = status.with_replica_counts
@@ -35,7 +40,10 @@ def replicas_are_not_counted(patch: Patch) -> None:
     patch.function(original, without_pods)
 
 
-@operator_fault('JOB-02: job "train" has creation, start and completion times')
+@operator_fault(
+    'JOB-02: job "train" has creation, start and completion times',
+    'JOB-10: job "steady" has creation, start and completion times',
+)
 def no_completion_time(patch: Patch) -> None:
     """The status of a finished job has no completionTime."""
     original = status.with_completion_time
@@ -82,50 +90,55 @@ def preempted_replicas_are_not_replaced(patch: Patch) -> None:
     patch.attribute(Profile, "replaces", only_crashed)
 
 
-@operator_fault('JOB-03: job "train" fails without a new "train-worker-0"')
+@operator_fault('JOB-03: job "train" fails without a new "train-worker-0"', 'JOB-23: job "no-retry" is Failed')
 def backoff_limit_is_ignored(patch: Patch) -> None:
     """A replica is created again however often it has crashed."""
     patch.function(lost_replicas.count_crashes, lambda _lost: 0)
 
 
-@operator_fault("JOB-03")
+@operator_fault('JOB-03: "train-worker-0" ends with exit code 1, 2 times')
 def backoff_limit_allows_one_restart_less(patch: Patch) -> None:
     """A job with a backoffLimit of 1 or more fails one restart too early."""
     _with_backoff_limit(patch, lambda limit: limit - 1 if limit else limit)
 
 
-@operator_fault("JOB-03")
+@operator_fault('JOB-03: job "train" fails after 1 restart')
 def backoff_limit_allows_one_restart_more(patch: Patch) -> None:
     """A job with a backoffLimit of 1 or more fails one restart too late."""
     _with_backoff_limit(patch, lambda limit: limit + 1 if limit else limit)
 
 
-@operator_fault("JOB-14")
+@operator_fault('JOB-14: job "train" consists of "train-master-0", "train-worker-0"')
 def surplus_replicas_are_kept(patch: Patch) -> None:
     """When the replicas of a role are reduced, the pods that are too many stay."""
     original = replicas.observe_role
 
-    def without_surplus(spec: ReplicaSpec, pods: Iterable[Pod], current: Json) -> RoleReplicas:
-        return replace(original(spec, pods, current), surplus=())
+    def without_surplus(spec: ReplicaSpec, pods: Iterable[Pod], current: Json, memory: Memory) -> RoleReplicas:
+        return replace(original(spec, pods, current, memory), surplus=())
 
     patch.function(original, without_surplus)
 
 
-@operator_fault("JOB-14")
+@operator_fault('JOB-14: job "train" consists of "train-master-0", "train-worker-0"')
 def surplus_services_are_kept(patch: Patch) -> None:
     """When the replicas of a role are reduced, the services that are too many stay."""
-    patch.function(reconcile.surplus_services, lambda _job, _spec, _services: [])
+    patch.function(creations.surplus_services, lambda _job, _spec, _services: [])
 
 
 @operator_fault('JOB-03: "train-master-0" was not evicted')
 def one_restart_restarts_all(patch: Patch) -> None:
-    """When one replica is replaced, all are."""
+    """When one replica is replaced, all are, and the job goes on."""
+    restarted = set[str]()
 
     def delete_all(actions: list[Action], job: Job, pods: list[Pod]) -> list[Action]:
         written = [action.status for action in actions if isinstance(action, SetStatus)]
-        restarting = any(status.is_true(new, status.RESTARTING) for new in written)
-        return actions + [DeletePod(pod) for pod in pods if restarting and not pod.terminating]
+        if job.metadata.uid in restarted or not any(status.is_true(new, status.RESTARTING) for new in written):
+            return actions
+        restarted.add(job.metadata.uid)
+        return actions + [DeletePod(pod) for pod in pods if not pod.terminating]
 
+    replaces = Profile.replaces
+    patch.attribute(Profile, "replaces", lambda *lost: lost[-1] is None or replaces(*lost))
     _with_actions(patch, delete_all)
 
 
@@ -174,7 +187,22 @@ def ttl_is_zero(patch: Patch) -> None:
 @operator_fault('JOB-05: job "short-limit" fails after 3 s')
 def deadline_is_ignored(patch: Patch) -> None:
     """activeDeadlineSeconds is not read."""
-    patch.function(reconcile.deadline_of, lambda _spec, _status: None)
+    patch.function(run_limits.deadline_of, lambda _spec, _status: None)
+
+
+@operator_fault(
+    'JOB-15: no pod of job "short-limit" is pending or running',
+    'JOB-16: no pod of job "no-retry" is pending or running',
+)
+def limits_stop_nothing(patch: Patch) -> None:
+    """A job that exceeds a limit is marked failed, and its pods run on."""
+    patch.function(job_cleanup.is_stopped, lambda _job: False)
+
+
+@operator_fault('JOB-16: job "retries" continues with a new "retries-worker-0"')
+def one_crash_stops_the_job(patch: Patch) -> None:
+    """A job that has a backoffLimit exceeds it with its first crash."""
+    _with_backoff_limit(patch, lambda _limit: 0)
 
 
 @operator_fault('JOB-05: job "long-limit" stays Suspended')
@@ -200,8 +228,8 @@ def restart_replaces_all_pods(patch: Patch) -> None:
     """Pods that the operator's process finds when it starts are deleted and created again."""
     observe_role, own, found_at_start = replicas.observe_role, set[str](), dict[str, set[str]]()
 
-    def without_found(spec: ReplicaSpec, pods: Iterable[Pod], current: Json) -> RoleReplicas:
-        role = observe_role(spec, pods, current)
+    def without_found(spec: ReplicaSpec, pods: Iterable[Pod], current: Json, memory: Memory) -> RoleReplicas:
+        role = observe_role(spec, pods, current, memory)
         uids = {pod.metadata.uid for pod in role.pods.values()}
         if not uids:
             own.add(spec.role)  # what comes from now on was created by this process

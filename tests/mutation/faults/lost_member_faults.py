@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scheduler.core import podgroup_phases, scheduling_units
-from scheduler.core.actions import UNSCHEDULABLE, Release
+from scheduler.core.actions import UNSCHEDULABLE, Action, Release
 from scheduler.core.cluster_state import ClusterState
-from scheduler.core.plan import SchedulingCycle
-from scheduler.core.scheduling_types import Group, Pod
+from scheduler.core.plan import SchedulingCycle, plan
+from scheduler.core.policy import Policy
+from scheduler.core.scheduling_types import Group, Key, Pod
 from scheduler.core.scheduling_units import Unit, counted_members, effective_min_member, reaches_min_member
 from scheduler.runtime import convert
 from scheduler.runtime.api_types import ApiPod
 from tests.mutation.faults.registry import Patch, fault
 
 
-@fault("FLT-01")
+@fault('FLT-01: "train-1", "train-2" run')
 def finished_members_do_not_count(patch: Patch) -> None:
     """A gang of which members have finished counts as one that never started, and is below minMember."""
 
@@ -26,7 +27,7 @@ def finished_members_do_not_count(patch: Patch) -> None:
     patch.function(scheduling_units.has_started, by_bound_members)
 
 
-@fault("FLT-02")
+@fault('FLT-02: "train-1", "train-2" were not evicted')
 def gangs_below_min_member_are_evicted(patch: Patch) -> None:
     """When members finish and fewer than minMember are left, these are evicted."""
     release = podgroup_phases._release_partial
@@ -41,7 +42,24 @@ def gangs_below_min_member_are_evicted(patch: Patch) -> None:
     patch.function(release, release_rest)
 
 
-@fault("FLT-03")
+@fault('GNG-01: the whole gang "train" runs')
+def started_gangs_lose_a_member(patch: Patch) -> None:
+    """One member of a started gang is evicted in a later cycle, for no pod."""
+    original, done = plan, set[Key]()
+
+    def plan_and_release(cluster: ClusterState, policy: Policy) -> list[Action]:
+        actions = original(cluster, policy)
+        for key, group in cluster.groups.items():
+            bound = [pod for pod in counted_members(group, cluster) if not pod.binding]
+            if key not in done and reaches_min_member(group, bound):
+                done.add(key)
+                actions.append(Release(bound[-1], "injected fault"))
+        return actions
+
+    patch.function(original, plan_and_release)
+
+
+@fault('FLT-03: the whole gang "train" runs')
 def recreated_members_come_last(patch: Patch) -> None:
     """A re-created member comes after all older pods of equal priority."""
     single = scheduling_units._single_pod_unit
@@ -52,7 +70,7 @@ def recreated_members_come_last(patch: Patch) -> None:
     patch.function(single, like_any_pod)
 
 
-@fault("ASC-01")
+@fault('ASC-01: every pod of the gang "train" is reported unschedulable')
 def one_member_reports_for_the_gang(patch: Patch) -> None:
     """Why a gang is pending is reported on its first member only."""
     report = SchedulingCycle._report
@@ -63,7 +81,7 @@ def one_member_reports_for_the_gang(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_report", on_first)
 
 
-@fault("GNG-16")
+@fault('GNG-16: the gang "train" stays pending while exactly two of "first", "second", "third", "fourth" terminate')
 def victims_of_gangs_are_forgotten_at_a_restart(patch: Patch) -> None:
     """After a restart a gang expects nothing of its terminating victims, and preempts other pods."""
     read = convert.convert_pod

@@ -36,7 +36,7 @@ def capacity_is_not_reserved(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_nominate", without_reservation)
 
 
-@fault("DOC-5", "JPR-13")
+@fault('DOC-5: "hp-worker-1", "hp-worker-2", "lp-pod-3" stay pending', 'JPR-13: "lesser", "equal" stay pending')
 def nominated_nodes_are_given_away(patch: Patch) -> None:
     """Members of a gang are nominated, but other pods may use what has become free there before the gang can start."""
     nominate = SchedulingCycle._nominate
@@ -61,9 +61,8 @@ def preempts_again_while_victims_terminate(patch: Patch) -> None:
         reserved = reserve(cycle, unit, min_members)
         others = [pod for pod in cycle.candidates(unit).all_pods() if pod.key[0] == min_members[0].key[0]]
         for victim in others[-1:] if reserved else ():
-            row = cycle.snapshot.table.row[victim.node]
             cycle.snapshot.evict([victim])
-            cycle.actions.append(cycle._eviction(victim, unit, min_members, {pod.uid: row for pod in min_members}))
+            cycle.actions.append(cycle._eviction(victim, unit, min_members[0]))
         return reserved
 
     patch.attribute(SchedulingCycle, "_reserve", reserve_and_evict)
@@ -81,10 +80,10 @@ def terminating_pods_count_as_gone(patch: Patch) -> None:
     add_usage = NodeTable.add_usage
 
     def without_terminating(
-        table: NodeTable, name: str, requests: Sequence[tuple[str, int]], *, terminating: bool, sign: int
+        table: NodeTable, name: str, requirements: PodRequirements, *, terminating: bool, sign: int
     ) -> None:
         if not terminating:
-            add_usage(table, name, requests, terminating=False, sign=sign)
+            add_usage(table, name, requirements, terminating=False, sign=sign)
 
     patch.attribute(NodeTable, "add_usage", without_terminating)
 
@@ -99,7 +98,7 @@ def nominated_pods_come_first(patch: Patch) -> None:
     patch.attribute(Unit, "order", property(nominated_first))
 
 
-@fault("PRE-30")
+@fault('PRE-30: "equal" stays pending')
 def equal_priority_takes_reserved_capacity(patch: Patch) -> None:
     """A pod takes capacity that is reserved for a nominated pod of equal priority."""
     nominate, start = SchedulingCycle._nominate, SchedulingCycle._start
@@ -125,7 +124,7 @@ def equal_priority_takes_reserved_capacity(patch: Patch) -> None:
     patch.attribute(SchedulingCycle, "_start", start_there)
 
 
-@fault("PRE-33")
+@fault('PRE-33: "urgent" stays pending')
 def nominated_nodes_are_not_checked_again(patch: Patch) -> None:
     """A nominated pod is bound to its nominated node, whatever taints that has got meanwhile."""
     place = gang_placement.place
@@ -151,7 +150,7 @@ def nominated_nodes_are_not_checked_again(patch: Patch) -> None:
     patch.function(place, place_there)
 
 
-@fault("FLT-07")
+@fault('FLT-07: "urgent" stays pending while exactly one of "first", "second" terminates')
 def terminations_before_the_start_are_forgotten(patch: Patch) -> None:
     """After a restart nothing is expected of pods that were terminating before it: other pods are preempted."""
     read = convert.convert_pod

@@ -8,10 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from scheduler.core import gang_placement, preempt, scheduling_units
+from scheduler.core.actions import Action, Evict
 from scheduler.core.capacity import Capacity, size
+from scheduler.core.cluster_state import ClusterState
 from scheduler.core.node_table import Eligibility
-from scheduler.core.plan import SchedulingCycle
-from scheduler.core.preempt import PreemptionPlan
+from scheduler.core.plan import SchedulingCycle, plan
+from scheduler.core.policy import Policy
+from scheduler.core.reprieve import PreemptionPlan
 from scheduler.core.scheduling_types import Pod, PodRequirements
 from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
@@ -85,7 +88,7 @@ def preempts_without_effect(patch: Patch) -> None:
 
 
 @fault(
-    "FLT-08",
+    "FLT-08: no other pod was evicted or failed",
     'DOC-1: exactly one of "pytorch-priority-medium-master-0"',
     'JPR-08: every victim of the gang "train" was necessary',
     'JPR-09: "middle" was not evicted',
@@ -154,7 +157,7 @@ def preempts_on_tainted_nodes(patch: Patch) -> None:
     patch.function(_preempt, anywhere)
 
 
-@fault("PRE-34")
+@fault("PRE-34: no pod was preempted")
 def preempts_on_nodes_excluded_by_affinity(patch: Patch) -> None:
     """Pods are preempted on nodes that the preemptor's node selector or required node affinity excludes."""
 
@@ -204,11 +207,29 @@ def preempts_although_the_pod_fits(patch: Patch) -> None:
         first = scheduling_units._single_pod_unit(members[0], snapshot.cluster.group_of(members[0]), snapshot.cluster)
         for victim in _candidates_in_namespace(members, cycle.candidates(first))[:1] if started else ():
             snapshot.evict([victim])
-            row = snapshot.table.row[victim.node]
-            cycle.actions.append(cycle._eviction(victim, first, members, {pod.uid: row for pod in members}))
+            cycle.actions.append(cycle._eviction(victim, first, members[0]))
         return started
 
     patch.attribute(SchedulingCycle, "_start", start_and_evict)
+
+
+@fault("PRE-01: no other pod was evicted or failed")
+def preempts_again_for_a_bound_pod(patch: Patch) -> None:
+    """A preemptor that is bound preempts one more pod in a later cycle."""
+    original, preemptors = plan, set[str]()
+
+    def plan_and_preempt_again(cluster: ClusterState, policy: Policy) -> list[Action]:
+        actions = original(cluster, policy)
+        for bound in [cluster.pods[uid] for uid in preemptors & cluster.pods.keys() if cluster.pods[uid].node]:
+            lower = [pod for pod in cluster.bound() if pod.key[0] == bound.key[0] and pod.priority < bound.priority]
+            victims = [pod for pod in lower if not pod.terminating]
+            if victims and not bound.binding:
+                preemptors.discard(bound.uid)
+                actions.append(Evict(victims[0], "/".join(bound.key), bound, "injected fault"))
+        preemptors.update(action.trigger.uid for action in actions if isinstance(action, Evict))
+        return actions
+
+    patch.function(original, plan_and_preempt_again)
 
 
 def _candidates_in_namespace(members: Sequence[Pod], candidates: Candidates) -> list[Pod]:

@@ -82,7 +82,7 @@ def finished_gangs_keep_their_quota(patch: Patch) -> None:
     patch.attribute(QueueUsage, "_count", count_the_ended)
 
 
-@fault("QUE-19")
+@fault('QUE-19: the whole gang "next" runs')
 def preempted_pods_keep_their_quota(patch: Patch) -> None:
     """The quota of preempted pods stays in use, except for higher-priority pods of their queue."""
     evicted, lost, count = AssumedPods.assume_deleted, AssumedPods.remove, QueueUsage._count
@@ -112,7 +112,7 @@ def preempted_pods_keep_their_quota(patch: Patch) -> None:
     patch.attribute(QueueUsage, "_count", count_the_preempted)
 
 
-@fault("ASC-02")
+@fault('ASC-02: no pod of the gang "second" is reported unschedulable')
 def missing_quota_is_reported_as_missing_nodes(patch: Patch) -> None:
     """A pod that waits for the quota of its queue is reported as Unschedulable."""
     report = SchedulingCycle._report

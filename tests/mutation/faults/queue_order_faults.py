@@ -9,15 +9,14 @@ from scheduler.core.scheduling_types import Group
 from scheduler.core.scheduling_units import Unit
 from scheduler.runtime import podgroups_and_queues
 from scheduler.runtime.api_types import CustomResource, PriorityClass
-from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, fault
 
 
 @fault(
-    Aim("DOC-3", 'the whole gang "C" runs', seen="(priority 0) was preempted for job-"),
-    'DOC-5: "lp-pod-3" stays pending',
+    'DOC-3: the gang "B" is queued',
+    'DOC-5: "hp-worker-1", "hp-worker-2", "lp-pod-3" stay pending',
     'JPR-20: "low-again" stays pending',
-    "PRE-21",
+    'PRE-21: "urgent" stays pending',
     'PRE-24: "low" stays pending',
     'PRE-27: "replacement" stays pending',
     'QUE-02: the gang "low" is queued',
@@ -29,7 +28,7 @@ def lowest_priority_first(patch: Patch) -> None:
 
 
 @fault(
-    Aim("DOC-3", 'the whole gang "C" runs', seen="(priority 0) was preempted for job-"),
+    'DOC-3: the gang "B" is queued',
     'QUE-02: the gang "low" is queued',
     'QUE-10: the gang "low" is queued',
 )

@@ -54,9 +54,10 @@ def _must_fit(old: object, new: object) -> None:
     """TypeError if the new function cannot be called like the old one: the scheduler would crash, not misbehave."""
     if not inspect.isfunction(old) or not callable(new):
         return
-    required = [one for one in inspect.signature(old).parameters.values() if one.default is one.empty]
-    named = {one.name: None for one in required if one.kind is one.KEYWORD_ONLY}
-    inspect.signature(new).bind(*[None for one in required if one.name not in named], **named)
+    parameters = inspect.signature(old).parameters.values()  # those with a default are passed, too, by some callers
+    named = {one.name: None for one in parameters if one.kind is one.KEYWORD_ONLY}
+    positional = [None for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    inspect.signature(new).bind(*positional, **named)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 
 from scheduler.client import Client
 from scheduler.core import node_table, unschedulable
-from scheduler.core.actions import Bind
-from scheduler.core.capacity import Capacity, binpack_resource
+from scheduler.core.actions import UNSCHEDULABLE, Bind
+from scheduler.core.capacity import Capacity, scored_resource
 from scheduler.core.node_table import Mask
 from scheduler.core.plan import SchedulingCycle
 from scheduler.core.scheduling_types import Node, Pod, PodRequirements
@@ -61,7 +61,7 @@ def spreads_pods(patch: Patch) -> None:
         if not len(rows):
             return None
         score = capacity.table.eligibility(requirements).penalty[rows] * _PENALTY_WEIGHT
-        column = capacity.table.column.get(binpack_resource(requirements))
+        column = capacity.table.column.get(scored_resource(requirements))
         if column is not None:
             score = score - np.clip(capacity.layers[0][column, rows], 0, _MAX_FREE)
         return int(rows[np.argmin(score)])
@@ -77,20 +77,20 @@ def spreads_pods(patch: Patch) -> None:
 
 
 def other_wording(patch: Patch) -> None:
-    """Events and conditions say the same in other words, where the words are not promised."""
+    """Events and conditions say the same in other words, where no document shows the words."""
     record, report, fit_error = EventRecorder.record, SchedulingCycle._report, unschedulable.fit_error
     mark = requests.mark_preempted
 
     def reworded_event(events: EventRecorder, *regarding: Any, reason: str, note: str, **more: Any) -> None:
-        if reason == "Scheduled":
-            note = f"Placed: {note.removeprefix('Successfully assigned ')}"
-        elif reason == "Preempted":  # the preemptor's uid and the node are promised
-            *_, uid, _, _, node = note.split(" ")
-            note = f"On node {node} this pod was displaced; its resources go to {uid}"
+        if reason == "Preempted":  # kube-scheduler's wording before 1.27, which a walk-through shows as well
+            preemptor, node = more["related"], note.rpartition(" ")[2]
+            note = f"Preempted by {preemptor.namespace}/{preemptor.name} on node {node}"
         record(events, *regarding, reason=reason, note=note, **more)
 
-    def reworded_report(cycle: SchedulingCycle, members: Sequence[Pod], reason: str) -> None:
-        report(cycle, members, f"Not scheduled yet ({reason})")
+    def reworded_report(
+        cycle: SchedulingCycle, members: Sequence[Pod], message: str, reason: str = UNSCHEDULABLE
+    ) -> None:
+        report(cycle, members, f"Not scheduled yet ({message})", reason)
 
     def reworded_fit_error(requirements: PodRequirements, capacity: Capacity) -> str:
         _, _, reasons = fit_error(requirements, capacity).partition(": ")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scheduler.core import preempt
-from scheduler.core.preempt import PreemptionPlan
+from scheduler.core.cost_bounds import Cost, CostBounds
+from scheduler.core.node_table import Numbers
+from scheduler.core.reprieve import PreemptionPlan
 from scheduler.core.scheduling_types import Pod
 from scheduler.core.snapshot import Snapshot
-from scheduler.core.victims import Candidates, Cost
+from scheduler.core.victims import Candidates
 from scheduler.runtime import convert
 from scheduler.runtime.api_types import ApiPod
 from tests.mutation.aims import Aim
@@ -40,7 +42,7 @@ def preempts_equal_priority(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", or_equal)
 
 
-@fault('JPR-06: no pod of the gang "train" is bound', "JPR-07")
+@fault('JPR-06: no pod of the gang "train" is bound', 'JPR-07: "protected" was not evicted')
 def non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Non-preemptible pods are preempted like others."""
 
@@ -50,7 +52,7 @@ def non_preemptible_pods_are_preempted(patch: Patch) -> None:
     patch.attribute(Candidates, "_is_preemptible", unprotected)
 
 
-@fault('JPR-06: no pod of the gang "train" is bound', 'JPR-07: "low" was preempted for the gang "train"')
+@fault('JPR-06: no pod of the gang "train" is bound', 'JPR-07: "protected" was not evicted')
 def only_non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Only non-preemptible pods are preempted."""
 
@@ -137,7 +139,11 @@ def most_expensive_node_is_chosen(patch: Patch) -> None:
         broken, highest, total, number, earliest = cost(candidates, victims)
         return -broken, -highest, -total, -number, -earliest
 
+    def no_bounds(_: CostBounds, rows: Numbers, *__: Numbers) -> Iterator[tuple[Cost, int]]:
+        return (((-1000, 0, 0, 0, 0.0), int(row)) for row in rows)  # all nodes are compared
+
     patch.attribute(Candidates, "cost", most_expensive)
+    patch.attribute(CostBounds, "ascending", no_bounds)
 
 
 @fault('JPR-21: "batch-0", "batch-1", "batch-2", "batch-3" were preempted for "urgent"')
