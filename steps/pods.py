@@ -113,6 +113,11 @@ def pod_with_missing_claim_is_created(scenario: ScenarioContext, name: str, gpus
     scenario.submit(PodRequest(name, gpus, resource_claim=f"{name}-claim"))
 
 
+@when(step_pattern('pod "{name}" requests {gpus:GPUs} and mounts a PersistentVolumeClaim that does not exist'))
+def pod_with_missing_volume_claim_is_created(scenario: ScenarioContext, name: str, gpus: int) -> None:
+    scenario.submit(PodRequest(name, gpus, volume_claim=f"{name}-data"))
+
+
 @when("the scheduler is killed and restarted")
 def scheduler_is_restarted(scenario: ScenarioContext) -> None:
     scenario.restart_scheduler()

@@ -1,7 +1,8 @@
 """Training jobs, and the objects that an operator creates for them.
 
-Settings are tables of API fields: those of a role start with it ("Worker.restartPolicy"), all others belong to the
-job's runPolicy. "schedulingPolicy.priority" stands for a PriorityClass of that value.
+Settings are tables of API fields: those of a role start with it ("Worker.restartPolicy"), all others but elasticPolicy
+belong to the job's runPolicy. "schedulingPolicy.priority" stands for a PriorityClass of that value, and "another
+controller" for the value of managedBy that admission webhooks accept beside the operator's own.
 """
 
 from typing import Any
@@ -17,6 +18,7 @@ from muster.assertions.jobs import (
     job_is,
     job_never_was,
     job_times_consistent,
+    never_reconciled,
     replica_statuses,
 )
 from muster.assertions.operator_objects import (
@@ -32,13 +34,18 @@ from muster.assertions.operator_objects import (
     pod_environment,
     pod_group_spec,
     pod_labels,
+    remaining_pods_ended,
     replica_restarted,
     runs_again,
+    services_created_first,
+    variable_or_rejection,
     warning_event_contains,
 )
 from muster.assertions.pods import gone
+from muster.cluster.job_kinds import OTHER_MANAGER
 from muster.cluster.resources import POD
 from muster.environment import ScenarioContext
+from muster.errors import ConformanceFailure
 from muster.operators.base import TRAINING_OPERATOR
 from muster.recording.quantities import GPU
 from muster.recording.questions import eventually
@@ -54,10 +61,17 @@ def _settings(scenario: ScenarioContext, table: list[list[str]]) -> dict[str, An
     for path, text in table:
         if path == "schedulingPolicy.priority":
             changed["spec.runPolicy.schedulingPolicy.priorityClass"] = scenario.priority_class(int(text))
+        elif text == "another controller":
+            changed[f"spec.runPolicy.{path}"] = OTHER_MANAGER
         else:
-            parent = "pytorchReplicaSpecs" if path[0].isupper() else "runPolicy"
-            changed[f"spec.{parent}.{path}"] = yaml.safe_load(text)
+            changed[f"spec.{_parent(path)}{path}"] = yaml.safe_load(text)
     return changed
+
+
+def _parent(path: str) -> str:
+    if path.startswith("elasticPolicy."):
+        return ""
+    return "pytorchReplicaSpecs." if path[0].isupper() else "runPolicy."
 
 
 @given("an operator that applies the restartPolicy of each role")
@@ -161,6 +175,15 @@ def pod_is_deleted_while_operator_is_down(scenario: ScenarioContext, pod: str) -
     scenario.note_activity()
 
 
+@then(step_pattern(_SMALL_JOB + ' is rejected for "{field:Name}" with:'))
+def small_pytorch_job_is_rejected(scenario: ScenarioContext, name: str, field: str, datatable: list[list[str]]) -> None:
+    """By validation, with an error that names the field."""
+    rejection = scenario.jobs.rejection("pytorch", _settings(scenario, datatable), name=name)
+    if field not in rejection:
+        seen = rejection or "the API server accepts it"
+        raise ConformanceFailure(f"wanted   job {name} rejected for {field}\nseen     {seen}")
+
+
 @then(step_pattern('job "{name:Name}" consists of {pods:Names}'))
 def job_consists_of(recording: Recording, name: str, pods: Names) -> None:
     recording.stays(job_owns_exactly(name, pods))
@@ -169,6 +192,16 @@ def job_consists_of(recording: Recording, name: str, pods: Names) -> None:
 @then(step_pattern('job "{name:Name}" has no pods left'))
 def job_has_no_pods(recording: Recording, name: str) -> None:
     recording.stays(job_owns_exactly(name, ()))
+
+
+@then(step_pattern('no pod of job "{name:Name}" is pending or running'))
+def no_pod_is_active(recording: Recording, name: str) -> None:
+    recording.stays(remaining_pods_ended(name))
+
+
+@then(step_pattern('the service of each replica of job "{name:Name}" was created before its pod'))
+def services_were_created_first(recording: Recording, name: str) -> None:
+    recording.must(services_created_first(name))
 
 
 @then("the pods have these labels:")
@@ -205,6 +238,11 @@ def job_has_times(recording: Recording, name: str) -> None:
 @then(step_pattern('job "{name:Name}" continues with a new "{pod:Name}"'))
 def job_continues_with_new_pod(recording: Recording, name: str, pod: str) -> None:
     recording.stays(replica_restarted(name, pod))
+
+
+@then(step_pattern('"{pod:Name}" runs again'))
+def pod_runs_again(recording: Recording, pod: str) -> None:
+    recording.must(runs_again(pod, 1))
 
 
 @then(step_pattern('job "{name:Name}" fails without a new "{pod:Name}"'))
@@ -253,6 +291,21 @@ def job_has_warning_event(recording: Recording, name: str, text: str) -> None:
 )
 def job_has_failed_condition(recording: Recording, name: str, field: str) -> None:
     recording.must(job_rejected_for(name, field))
+    recording.stays(never_owned_anything(name))
+
+
+@then(
+    step_pattern(
+        'job "{name:Name}" has pods with {variable:w} "{value:Name}", or a Failed condition that names "{field:Name}"'
+    )
+)
+def job_is_honoured_or_refused(recording: Recording, name: str, variable: str, value: str, field: str) -> None:
+    recording.must(variable_or_rejection(name, variable, value, field))
+
+
+@then(step_pattern('job "{name:Name}" has no conditions, and no objects were created for it'))
+def job_was_never_reconciled(recording: Recording, name: str) -> None:
+    recording.must(never_reconciled(name))
     recording.stays(never_owned_anything(name))
 
 

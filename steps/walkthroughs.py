@@ -16,7 +16,6 @@ from muster.assertions.podgroup_table import PodGroupLine, podgroup_went_through
 from muster.assertions.preemption import no_other_pod_evicted, preempted_event_names_node, victims_among
 from muster.assertions.walkthroughs import (
     job_pods_are,
-    nodes_have_addresses,
     one_preempted,
     output_contains,
     output_does_not_name,
@@ -44,7 +43,6 @@ def user_runs(scenario: ScenarioContext, run_command: Callable[[str], CommandRes
     command, *arguments = command_and_arguments(docstring)
     if command == "submit":
         operator.check_job_kind(arguments[0])
-    scenario.recording.set_up(nodes_have_addresses())
     result = run_command(docstring)
     attach("answer", result.output)
     scenario.jobs.last_output = result.require_success(docstring)
@@ -118,9 +116,9 @@ def job_is_in_state(recording: Recording, job: str, state: str) -> None:
     recording.must(job_is(job, state))
 
 
-@then(step_pattern('all remaining pods of job "{job:Name}" have finished'))
+@when(step_pattern('all remaining pods of job "{job:Name}" have finished'))
 def remaining_pods_have_finished(recording: Recording, job: str) -> None:
-    """The workload simulator ends the peers of a lost pod: if it is late, that is a harness error, not a failure."""
+    """No promise of the scheduler: the workload simulator ends the peers of a lost pod."""
     recording.set_up(remaining_pods_ended(job))
 
 

@@ -11,9 +11,9 @@ Feature: Conditions that an autoscaler reads
     When a node "more" with 1 GPU joins
     Then the whole gang "train" runs
 
-  @ASC-02 @must @queues
+  @ASC-02 @should @queues
   Scenario: A gang that is pending only for lack of quota is not reported unschedulable
-    Source: Kubernetes Cluster Autoscaler FAQ: reason Unschedulable says that no node has room, and nodes are added for it; Volcano issue 4710: nodes were added, and never used, for pods beyond their queue's capability.
+    Source: Kubernetes Cluster Autoscaler FAQ: reason Unschedulable says that no node has room, and nodes are added for it; Volcano issue 4710: nodes were added, and never used, for pods beyond their queue's capability; a SHOULD, because a way to say so is asked for and not agreed (autoscaler issue 9828).
     Given a node with 8 GPUs
     And a queue "research" with 4 GPUs
     And a queue "spare" with 8 GPUs

@@ -40,6 +40,7 @@ Feature: Lifecycle of training jobs
     When a PyTorch job "train" of 1 master and 1 worker is created with:
       | Worker.restartPolicy | <policy> |
       | backoffLimit         | <limit>  |
+      | cleanPodPolicy       | None     |
     Then "train-master-0", "train-worker-0" run
     And job "train" has replicaStatuses:
       | role   | active | failed |
@@ -109,7 +110,10 @@ Feature: Lifecycle of training jobs
       | activeDeadlineSeconds | 3 |
     And a PyTorch job "long-limit" of 1 master and 1 worker is created with:
       | activeDeadlineSeconds | 600 |
-    Then "short-limit-master-0", "long-limit-master-0" run
+    Then "long-limit-master-0" runs
+    And job "short-limit" has replicaStatuses:
+      | role   | active |
+      | Master | 1      |
     And job "short-limit" fails after 3 s
     And job "long-limit" stays Running
     # a suspended job has no pods, and starts again
@@ -123,6 +127,52 @@ Feature: Lifecycle of training jobs
       | role   | active |
       | Master | 1      |
       | Worker | 1      |
+
+  @JOB-15 @should
+  Scenario: A job that exceeds activeDeadlineSeconds has no running pods left
+    Source: Kubeflow training-operator 1.9, RunPolicy: activeDeadlineSeconds is how long a job may be active before the system tries to terminate it; Kubernetes documentation, Jobs: at activeDeadlineSeconds all running pods are terminated. Up to 1.9.3 the operator deletes all pods, from 1.9.4 on it follows cleanPodPolicy, whose default keeps them running. Our opinion: without a cleanPodPolicy the job is terminated.
+    Given a node with 4 GPUs
+    When a PyTorch job "short-limit" of 1 master and 1 worker is created with:
+      | activeDeadlineSeconds | 5 |
+    And a PyTorch job "no-limit" of 1 master and 1 worker is created
+    Then "no-limit-master-0", "no-limit-worker-0" run
+    And job "short-limit" has replicaStatuses:
+      | role   | active |
+      | Master | 1      |
+      | Worker | 1      |
+    And job "short-limit" fails after 5 s
+    And no pod of job "short-limit" is pending or running
+    And job "no-limit" stays Running
+    And "no-limit-master-0", "no-limit-worker-0" were not evicted
+
+  @JOB-16 @should
+  Scenario: A job that exceeds backoffLimit has no running pods left
+    Source: Kubernetes documentation, Jobs: once backoffLimit is reached the job is marked as failed and its running pods are terminated; Kubeflow training-operator 1.9, RunPolicy: backoffLimit is the number of retries before the job is marked failed. Up to 1.9.3 the operator deletes all pods then, from 1.9.4 on it follows cleanPodPolicy, whose default keeps them running. Our opinion: without a cleanPodPolicy the job is terminated.
+    Given a node with 4 GPUs
+    When a PyTorch job "no-retry" of 1 master and 1 worker is created with:
+      | Worker.restartPolicy | OnFailure |
+      | backoffLimit         | 0         |
+    And a PyTorch job "retries" of 1 master and 1 worker is created with:
+      | Worker.restartPolicy | OnFailure |
+      | backoffLimit         | 3         |
+    Then "no-retry-master-0", "no-retry-worker-0", "retries-master-0", "retries-worker-0" run
+    When "no-retry-worker-0" ends with exit code 1
+    And "retries-worker-0" ends with exit code 1
+    Then job "no-retry" is Failed
+    And no pod of job "no-retry" is pending or running
+    And job "retries" continues with a new "retries-worker-0"
+    And "retries-master-0" was not evicted
+
+  @JOB-18 @must
+  Scenario: A job whose managedBy names another controller is not reconciled
+    Source: Kubeflow training-operator 1.9, RunPolicy: the operator reconciles a job without managedBy or with kubeflow.org/training-operator, and leaves one with kueue.x-k8s.io/multikueue to Kueue.
+    Given a node with 4 GPUs
+    When a PyTorch job "elsewhere" of 1 master and 1 worker is created with:
+      | managedBy | another controller |
+    And a PyTorch job "here" of 1 master and 1 worker is created with:
+      | managedBy | kubeflow.org/training-operator |
+    Then job "here" is Running
+    And job "elsewhere" has no conditions, and no objects were created for it
 
   @JOB-10 @must
   Scenario: Restarting the training operator changes neither jobs nor their pods

@@ -31,6 +31,14 @@ Feature: Replicas of training jobs
       | pod            | MASTER_ADDR    | MASTER_PORT | WORLD_SIZE | RANK |
       | other-worker-0 | other-master-0 | 23456       | 2          | 1    |
 
+  @JOB-17 @should
+  Scenario: The service of a replica is created before its pod
+    Source: Kubernetes documentation, StatefulSets: the headless service that gives pods their network identity is to be created first; Kubeflow mpi-operator 0.7 creates the service of a job before its pods. The training-operator creates it after the pods of the role. Our opinion: first, so that the name resolves as soon as the pod has an address.
+    Given a node with 3 GPUs
+    When a PyTorch job "train" of 1 master and 2 workers is created
+    Then job "train" consists of "train-master-0", "train-worker-0", "train-worker-1"
+    And the service of each replica of job "train" was created before its pod
+
   @JOB-11 @should
   Scenario: Pods of a PyTorchJob also get the labels of the earlier pytorch-operator
     Source: Kubeflow pytorch-operator 1.0: labels group-name, pytorch-job-name, pytorch-replica-type, pytorch-replica-index and, on the master, job-role; Arena 0.15.5 takes either these or training.kubeflow.org/*. Our opinion: both, for the clients of either time.
@@ -58,6 +66,17 @@ Feature: Replicas of training jobs
     Then job "train" consists of "train-master-0", "train-worker-0"
     And job "train" stays Running
     And "train-master-0", "train-worker-0" were created once
+
+  @JOB-26 @should
+  Scenario: elasticPolicy is honoured or refused
+    Source: Kubeflow training-operator 1.9, ElasticPolicy: minReplicas and maxReplicas are the limits of an elastic job; PyTorch documentation, torchrun: they are --nnodes=MIN:MAX, which the operator sets as PET_NNODES. Our opinion: an operator without elastic jobs says so instead of running a job of fixed size.
+    Given a node with 4 GPUs
+    When a PyTorch job "elastic" of 1 master and 1 worker is created with:
+      | elasticPolicy.minReplicas | 1 |
+      | elasticPolicy.maxReplicas | 2 |
+    And a PyTorch job "fixed" of 1 master and 1 worker is created
+    Then job "elastic" has pods with PET_NNODES "1:2", or a Failed condition that names "elasticPolicy"
+    And job "fixed" is Running
 
   @JOB-08 @must
   Scenario: Deleting a job garbage-collects its dependents

@@ -117,8 +117,8 @@ Feature: Walk-through: preemption between MPIJobs
       | Normal | Killing   | Stopping container mpi                                                                                                          |
     # 5: the medium job has failed, and only its launcher remains
     And job "medium" is Failed
-    And all remaining pods of job "medium" have finished
-    When the user runs:
+    When all remaining pods of job "medium" have finished
+    And the user runs:
       """
       muster get medium
       """

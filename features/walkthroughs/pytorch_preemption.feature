@@ -137,8 +137,8 @@ Feature: Walk-through: preemption between PyTorchJobs
     And "pytorch-priority-critical-master-0" runs on the node of one of the victims "pytorch-priority-medium-master-0", "pytorch-priority-medium-worker-0", "pytorch-priority-medium-worker-1"
     # 7: the medium job has failed; its two other pods have, too
     And job "pytorch-priority-medium" is Failed
-    And all remaining pods of job "pytorch-priority-medium" have finished
-    When the user runs:
+    When all remaining pods of job "pytorch-priority-medium" have finished
+    And the user runs:
       """
       muster get pytorch-priority-medium
       """

@@ -2,8 +2,9 @@
 Feature: Walk-through: queue, priority and backfill
   The walk-through of queue, priority and backfill for PyTorchJobs: every job is a gang, and the queue has a capability
   of eight GPUs. The published text shows the PodGroup of a queued job as Inqueue; a scheduler that does not admit it
-  shows Pending: both are queued. Zero workers are rejected by the CRD of pytorch-operator (minimum: 1) and by the webhook
-  of training-operator since 1.9 (must be at least 1); releases between them have no such check, see TRO-3.
+  shows Pending: both are queued. Zero workers are rejected by the CRD of pytorch-operator (minimum: 1), which Muster's own
+  CRD copies, and by the webhook of training-operator since 1.9 (must be at least 1), which is asked with
+  --operator training-operator; releases between them have no such check, see TRO-3.
 
   @DOC-3 @must @doc-3
   Scenario: Priority orders a full queue, and a small job backfills

@@ -63,12 +63,13 @@ def completed_or_released(gang: str, members: tuple[str, ...]) -> Question:
 
 
 def running_gangs(history: History, gangs: Gangs) -> list[str]:
-    """The gangs of which every pod runs now."""
-    return [
-        name
-        for name, members in gangs.items()
-        if members and all((pod := history.pod(member)) and pod.running and not pod.released for member in members)
-    ]
+    """The gangs of which every pod runs now; a terminating pod is not counted as running."""
+
+    def runs_now(name: str) -> bool:
+        pod = history.pod(name)
+        return pod is not None and bool(pod.running) and not pod.deleting and not pod.released
+
+    return [name for name, members in gangs.items() if members and all(map(runs_now, members))]
 
 
 def started_gangs(history: History, gangs: Gangs) -> list[str]:

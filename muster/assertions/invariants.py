@@ -82,7 +82,7 @@ def no_started_gang_below_min_member(history: History) -> list[str]:
     violations = []
     gangs: dict[str, list[PodHistory]] = {}
     for pod in history.pods:
-        if pod.bound and (gang := history.group_of(pod)):
+        if pod.bound and pod.namespace == history.namespace and (gang := history.group_of(pod)):
             gangs.setdefault(gang, []).append(pod)
     for gang, members in gangs.items():
         lost = [pod for pod in members if _is_lost(history, pod)]

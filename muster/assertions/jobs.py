@@ -46,6 +46,17 @@ def job_never_was(job: str, state: str) -> Question:
     return always(f"job {job} never {state}", violation)
 
 
+def never_reconciled(job: str) -> Question:
+    """The job exists, and no controller has set a condition on it."""
+
+    def violation(history: History) -> str:
+        if not job_records(history, job):
+            return f"there is no job {job}"
+        return describe_job(history, job) if job_states(history, job) else ""
+
+    return always(f"no conditions of job {job}", violation)
+
+
 def replica_statuses(job: str, wanted: Mapping[str, Mapping[str, int]]) -> Question:
     """By role: how many are active, have succeeded, have failed."""
 

@@ -20,6 +20,7 @@ from muster.assertions.pods import milestone
 from muster.recording.history import History
 from muster.recording.quantities import GPU
 from muster.recording.questions import Answer, Milestone, Outcome, Question, all_of, always
+from muster.recording.records import Moment
 
 _OWNED_KINDS = ("Pod", "Service", "PodGroup")
 _PER_REPLICA = ("Pod", "Service")  # of a PyTorchJob there is one of each per replica
@@ -173,6 +174,21 @@ def remaining_pods_ended(job: str) -> Question:
     return Question(f"all remaining pods of job {job} ended", ask)
 
 
+def services_created_first(job: str) -> Question:
+    """The service of every pod that the job ever owned was created before that pod."""
+
+    def ask(history: History) -> Answer:
+        services, pods = (_first_seen(history, job, kind) for kind in ("Service", "Pod"))
+        if not pods:
+            return Answer(Outcome.PENDING, f"job {job} has no pods")
+        late = sorted(name for name, moment in pods.items() if name not in services or services[name] > moment)
+        return Answer(
+            Outcome.FALSE if late else Outcome.TRUE, f"pods before their service: {', '.join(late) or 'none'}"
+        )
+
+    return Question(f"the services of job {job} before its pods", ask)
+
+
 def warning_event_contains(job: str, term: str) -> Question:
     """A Warning event about the job contains this term, in upper or lower case."""
 
@@ -201,6 +217,24 @@ def job_rejected_for(job: str, field: str) -> Question:
 
     parts = [Question(f"job {job} Failed", failed), Question(f"{field} named", named)]
     return all_of(f"job {job} rejected for {field}", parts)
+
+
+def variable_or_rejection(job: str, variable: str, value: str, field: str) -> Question:
+    """A field is honoured or refused: all pods of the job have the variable, or it is Failed and names the field."""
+    rejected = job_rejected_for(job, field)
+
+    def ask(history: History) -> Answer:
+        pods = owned_objects(history, job, "Pod")
+        found = {name: _variable(pod, variable) for name, pod in pods.items()}
+        if found and set(found.values()) == {value}:
+            return Answer(Outcome.TRUE, f"{variable} is {value} in {', '.join(found)}")
+        answer = rejected.ask(history)
+        if answer.outcome is Outcome.TRUE:
+            return answer
+        seen = ", ".join(f"{name}: {variable} is {one!r}" for name, one in found.items()) or "no pods"
+        return Answer(Outcome.FALSE if found else Outcome.PENDING, f"{seen}; {answer.seen}")
+
+    return Question(f"job {job} with {variable}={value}, or rejected for {field}", ask)
 
 
 def pod_group_spec(job: str, wanted: Mapping[str, Any]) -> Question:
@@ -243,6 +277,22 @@ def launcher_created_after_workers(job: str) -> Question:
         return Answer(Outcome.TRUE, f"the launcher was created after {', '.join(pod.name for pod in workers)}")
 
     return Question(f"a launcher of job {job} after its workers, without a GPU", ask)
+
+
+def _first_seen(history: History, job: str, kind: str) -> dict[str, Moment]:
+    """When each object of a kind that the job ever owned was first seen, by name."""
+    owned = owned_objects(history, job, kind, deleted_too=True)
+    first: dict[str, Moment] = {}
+    for record in history.records.get(kind, []):
+        if record.object.metadata.namespace == history.namespace and record.object.metadata.name in owned:
+            first.setdefault(record.object.metadata.name, record.moment)
+    return first
+
+
+def _variable(pod: Mapping[str, Any], name: str) -> str | None:
+    """Of the first container."""
+    variables = {one["name"]: one.get("value") for one in pod["spec"]["containers"][0].get("env", [])}
+    return variables.get(name)
 
 
 def _no_differences(wanted: str, differences: Callable[[History], list[str]], table: Rows) -> Question:

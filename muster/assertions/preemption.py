@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from muster.assertions.allocation import fits, free_resources
+from muster.assertions.pods import still_runs
 from muster.recording.history import History
 from muster.recording.objects import Event
 from muster.recording.pod_history import PodHistory
@@ -188,13 +189,14 @@ def every_victim_necessary(by: str) -> Question:
 
 
 def runs_on_node_of_victim(preemptor: str, candidates: tuple[str, ...]) -> Question:
-    """The preemptor runs on the node of a victim among these pods."""
+    """The preemptor runs now, on the node of a victim among these pods."""
     wanted = f"{preemptor} on the node of a victim among {', '.join(candidates)}"
+    runs_now = still_runs(preemptor)
 
     def ask(history: History) -> Answer:
-        pod = history.pod(preemptor)
-        if pod is None or pod.running is None:
-            return Answer(Outcome.PENDING, f"{preemptor} is not running")
+        running, pod = runs_now.ask(history), history.pod(preemptor)
+        if running.outcome is not Outcome.TRUE or pod is None:
+            return running
         preempted = [victim for victim in victims(history) if victim.name in candidates]
         if any(victim.node == pod.node for victim in preempted):
             return Answer(Outcome.TRUE, f"{preemptor} runs on {pod.node}")

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from muster.assertions.job_queries import owned_objects
-from muster.assertions.output_patterns import NotRecordedYet, address_of, lines_with_nodes, matches
+from muster.assertions.output_patterns import NotRecordedYet, lines_with_nodes, matches
 from muster.assertions.preemption import victims
 from muster.recording.history import History
 from muster.recording.quantities import GPU
@@ -77,17 +77,6 @@ def job_pods_are(job: str, table: Sequence[Mapping[str, str]]) -> Question:
         return Answer(Outcome.TRUE if right else Outcome.PENDING, _listed(found) or "no pods")
 
     return Question(f"pods of job {job}: {_listed(wanted)}", ask)
-
-
-def nodes_have_addresses() -> Question:
-    """A pod that starts on a node without an address reports another one as its host's, for ever."""
-
-    def ask(history: History) -> Answer:
-        nodes = [name for name, node in history.nodes.items() if node.gone is None]
-        missing = [name for name in nodes if not address_of(history, name)]
-        return Answer(Outcome.PENDING if missing else Outcome.TRUE, f"without an address: {', '.join(missing)}")
-
-    return Question("every node with an address", ask)
 
 
 def _question(text: str, output: str, wanted: str, difference: _Differ) -> Question:

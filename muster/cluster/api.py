@@ -10,7 +10,9 @@ import datetime
 import json
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode
@@ -37,12 +39,32 @@ class ApiRefused(HarnessError):
         self.reason = reason
         self.message = message
 
+    @property
+    def denied_by_webhook(self) -> bool:
+        """By the answer of an admission webhook; one that does not answer is an error of the server, and retried."""
+        return self.status == HTTPStatus.FORBIDDEN and self.message.startswith('admission webhook "')
+
+
+@dataclass(frozen=True)
+class Write:
+    """A request that has changed something, with the names that the caller uses."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    body: Mapping[str, Any] | None
+    content_type: str
+
 
 class _Transient(Exception):
     """The request may be retried."""
 
 
 def _do_nothing() -> None:
+    return None
+
+
+def _ignore(_: Write) -> None:
     return None
 
 
@@ -62,13 +84,17 @@ def load_client(kubeconfig: Path | Kubeconfig, context: str | None = None) -> An
 
 
 class Api:
-    """A connection to one API server. `guard` is called before each retry: it raises when a component has died."""
+    """A connection to one API server.
+
+    `guard` is called before each retry: it raises when a component has died. `on_write` is called after each write.
+    """
 
     versions_compare = True  # resourceVersions of different kinds compare: all kinds are in one etcd, which is Muster's
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self.guard: Callable[[], None] = _do_nothing
+        self.on_write: Callable[[Write], None] = _ignore
         self._dated: tuple[str, float] | None = None  # the newest response: the server's date, and when it arrived
 
     @classmethod
@@ -109,6 +135,8 @@ class Api:
         except ApiRefused as refusal:
             if refusal.reason != "AlreadyExists":
                 raise
+            path = resource_of(manifest).path(manifest["metadata"].get("namespace"))
+            self.on_write(Write("POST", path, {}, manifest, "application/json"))
 
     def get(self, resource: Resource, name: str, namespace: str | None = None) -> dict[str, Any]:
         return self._json("GET", resource.path(namespace, name))
@@ -179,7 +207,10 @@ class Api:
             reraise=True,
         )
         try:
-            return attempts(self._once, method, path, query or {}, body, content_type)
+            response = attempts(self._once, method, path, query or {}, body, content_type)
+            if method != "GET" and "dryRun" not in (query or {}):
+                self.on_write(Write(method, path, query or {}, body, content_type))
+            return response
         except ApiRefused as refusal:
             # An earlier attempt without a response may have created it.
             if refusal.reason == "AlreadyExists" and attempts.statistics["attempt_number"] > 1:

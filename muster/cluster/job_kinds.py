@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 GROUP = "kubeflow.org"
 VERSION = "v1"  # the version that the operators reconcile
+OTHER_MANAGER = "kueue.x-k8s.io/multikueue"  # of managedBy: jobs that the operators leave alone
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class JobKind:
     workers_help: str
     has_launcher: bool = False  # the first role needs no GPU and is created when all workers are ready
     single_template_version: str = ""  # a version with one template for all roles
+    other_versions: tuple[str, ...] = ()  # that the commands do not create
 
     @property
     def trainer(self) -> str:
@@ -80,6 +82,7 @@ MPI = JobKind(
     workers_help="workers; a launcher without GPUs comes on top (default: 1)",
     has_launcher=True,
     single_template_version="v1alpha1",
+    other_versions=("v2beta1",),  # of the mpi-operator
 )
 
 JOB_KINDS = (PYTORCH, MPI)

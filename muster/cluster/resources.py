@@ -57,6 +57,9 @@ ADMISSION_POLICY = Resource(_ADMISSION, "ValidatingAdmissionPolicy", "validating
 ADMISSION_POLICY_BINDING = Resource(
     _ADMISSION, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", namespaced=False
 )
+WEBHOOK_CONFIGURATION = Resource(
+    _ADMISSION, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", namespaced=False
+)
 
 
 def job_resource(kind: JobKind, version: str = VERSION) -> Resource:
@@ -64,8 +67,9 @@ def job_resource(kind: JobKind, version: str = VERSION) -> Resource:
 
 
 TRAINING_JOBS = tuple(job_resource(kind) for kind in JOB_KINDS)
+_OTHER_JOBS = tuple(job_resource(kind, version) for kind in JOB_KINDS for version in kind.other_versions)
 _CONSTANTS = [one for one in list(globals().values()) if isinstance(one, Resource)]
-_KNOWN = {(one.api_version, one.kind): one for one in (*_CONSTANTS, *TRAINING_JOBS)}
+_KNOWN = {(one.api_version, one.kind): one for one in (*_CONSTANTS, *TRAINING_JOBS, *_OTHER_JOBS)}
 
 
 def custom_resource(api_version: str, kind: str, plural: str, *, namespaced: bool = True) -> Resource:

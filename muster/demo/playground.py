@@ -67,9 +67,10 @@ class Playground:
                 part.check()
 
     def stop(self) -> None:
-        for part in (self.operator, self.scheduler):
-            if part is not None:
-                part.kill()
+        if self.operator is not None:
+            self.operator.close()
+        if self.scheduler is not None:
+            self.scheduler.kill()
         self.cluster.stop()
 
     def _start_scheduler(self, workers: Iterable[NodeRequest]) -> None:
@@ -89,6 +90,7 @@ class Playground:
         self.operator = self._operator(context, self._dialect)
         self.operator.install(self.cluster.connection.api)
         self.operator.start()
+        self.operator.wait_until_ready()
 
     @property
     def _dialect(self) -> Dialect:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +15,11 @@ _PODS = "110"
 
 
 def node_manifest(request: NodeRequest, labels: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
-    """A Node that is ready from its creation, with its GPUs as an extended resource."""
+    """A Node that is complete from its creation; its GPUs are an extended resource.
+
+    KWOK need not add anything, and with leases it might not: it ignores a node until it has seen its own lease, and
+    does not look again at changes that came before.
+    """
     capacity = {"cpu": str(request.cpus), "memory": request.memory, "pods": _PODS}
     if request.gpus:
         capacity[GPU] = str(request.gpus)
@@ -30,8 +35,15 @@ def node_manifest(request: NodeRequest, labels: Mapping[str, str] = MappingProxy
             "capacity": capacity,
             "allocatable": capacity,
             "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+            "addresses": [{"type": "InternalIP", "address": node_address(request.name)}],
         },
     }
+
+
+def node_address(name: str) -> str:
+    """A private address made of the node's name: a node has the same one in every run."""
+    number = zlib.adler32(name.encode())
+    return f"172.{number % 16 + 16}.{number // 16 % 256}.{number // 4096 % 254 + 1}"
 
 
 def taint_manifest(taint: Taint) -> dict[str, str]:

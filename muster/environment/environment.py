@@ -14,11 +14,13 @@ from muster.assertions.evaluation import Recording
 from muster.cluster.api import Api
 from muster.cluster.existing import ExistingCluster
 from muster.cluster.interface import Cluster
-from muster.cluster.resources import NODE, POD, SERVICE, TRAINING_JOBS
+from muster.cluster.resources import CONFIG_MAP, NODE, POD, SERVICE, TRAINING_JOBS
+from muster.cluster.run_scope import DEFAULT_NAMESPACE
 from muster.environment.bystander_guard import possible_preemptors_of
 from muster.environment.cluster_objects import namespace_manifests
 from muster.environment.existing_cluster_policy import ExistingClusterPolicy, no_scheduler_error, require_kinds
 from muster.environment.fault_injector import start_fault_injector
+from muster.environment.kubectl_script import KubectlScript
 from muster.environment.own_clusters import cluster_description, own_cluster, own_scheduler, report_kept_files
 from muster.environment.probe import NAME as PROBE_NAME
 from muster.environment.probe import SchedulerProbe
@@ -159,6 +161,7 @@ class Environment:
         """Start the training operator when a scenario first needs it: most never do."""
         if self.operator is not None:
             self.operator.configure(profile)
+            self.operator.wait_until_ready()
             return self.operator
         if self._policy:
             require_kinds(self.api, TRAINING_JOBS)
@@ -166,10 +169,11 @@ class Environment:
         self.operator = self._operator_class(replace(self.scheduler.context, assets=files), self.scheduler.dialect)
         if not self._policy:
             self.operator.install(self.api)
-        for resource in (*TRAINING_JOBS, SERVICE):
+        for resource in (*TRAINING_JOBS, SERVICE, CONFIG_MAP):
             self.recorder.follow(resource)
         self.operator.profile = profile
         self.operator.start()
+        self.operator.wait_until_ready()
         return self.operator
 
     def client(self) -> Client:
@@ -186,8 +190,13 @@ class Environment:
         self._ensure_healthy()
         self._scenarios += 1
         self._crashes.clear()
+        script_name = namespace or requirement.lower()
         if not namespace:
             namespace = f"{self._run_namespace or f'muster-{os.getpid()}'}-{self._scenarios}"
+        cluster = f"muster up --nodes 0 --scheduler {self._options.scheduler}"
+        script = KubectlScript(namespace, script_name, cluster)
+        self.api.on_write = script.write
+        if namespace != DEFAULT_NAMESPACE:
             self._create_namespace(namespace)
         tolerance = 0.0 if self.api.versions_compare else timeouts.RECORD_ORDER_TOLERANCE
         history = self.recorder.open(
@@ -204,7 +213,14 @@ class Environment:
         recording.prove_live()
         history.began = time.monotonic()
         return ScenarioContext(
-            self.api, self.scheduler, recording, namespace, self.ensure_operator, self.client, self._create_namespace
+            self.api,
+            self.scheduler,
+            recording,
+            namespace,
+            self.ensure_operator,
+            self.client,
+            self._create_namespace,
+            script,
         )
 
     def cleanup(self, scenario: ScenarioContext) -> None:
@@ -212,6 +228,7 @@ class Environment:
 
         A scenario in which the scheduler crashed once has no verdict: it may have been the machine.
         """
+        self.api.on_write = lambda _: None
         try:
             scenario.cleanup()
         except HarnessError:
@@ -225,7 +242,7 @@ class Environment:
         server = json.loads(self.api.read("/version"))["gitVersion"]
         options = self._options
         where = self._policy.description if self._policy else cluster_description(options)
-        others = {"operator": options.operator, "client": options.client}
+        others = {"operator": self._operator_class.title(), "client": options.client}
         return {"cluster": where, "kubernetes": server, **self.scheduler.settings(), **others}
 
     def leaks(self) -> list[str]:
@@ -258,7 +275,7 @@ class Environment:
             if hasattr(self, part):
                 getattr(self, part).stop()
         if self.operator is not None:
-            self.operator.kill()
+            self.operator.close()
             self.operator = None
         self._client = None
         if self._fault_injector is not None:

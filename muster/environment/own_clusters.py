@@ -16,6 +16,7 @@ from muster.cluster.kind import KindCluster
 from muster.cluster.local import LocalCluster
 from muster.environment.in_cluster_scheduler import InClusterScheduler
 from muster.errors import UsageError
+from muster.operators import choose_operator
 from muster.run_options import RunOptions
 from muster.schedulers import ProcessContext, Scheduler, choose
 from muster.schedulers.kube_scheduler import KubeScheduler
@@ -46,6 +47,10 @@ def own_cluster(options: RunOptions, print_line: Callable[[str], None]) -> Clust
         return local_cluster(options.scheduler, print_line, keep=keep)
     if chosen.feature_gates:
         raise UsageError(f"{options.scheduler} needs feature gates that only a local cluster sets: use --cluster local")
+    if choose_operator(options.operator).needs_local_cluster:
+        raise UsageError(
+            f"{options.operator} has an admission webhook that only a local cluster reaches: use --cluster local"
+        )
     if options.cluster == "kind":
         own = comes_with_kind(options.scheduler)
         return KindCluster(

@@ -21,6 +21,7 @@ from muster.cluster.interface import Cluster
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
 from muster.cluster.run_scope import DEFAULT_NAMESPACE, ScopedApi
 from muster.environment.cluster_objects import node_manifest, priority_class_manifest, taint_manifest
+from muster.environment.kubectl_script import PAUSE, RESTART, RESUME, KubectlScript
 from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
 from muster.environment.preconditions import create_exhausted_budget
@@ -53,11 +54,13 @@ class ScenarioContext:
         ensure_operator: Callable[[str], Operator],
         client: Callable[[], Client],
         create_namespace: Callable[[str], None],
+        script: KubectlScript,
     ) -> None:
         self.api, self.scheduler, self.recording, self.namespace = api, scheduler, recording, namespace
         self.ensure_operator = ensure_operator
         self.client = client
         self._create_namespace = create_namespace
+        self.script = script  # the scenario as kubectl commands
         self.other_namespaces: dict[str, str] = {}  # by the name that the scenario uses
         self.failure: BaseException | None = None  # why the scenario has failed, if it has
         self._nodes: list[str] = []
@@ -224,14 +227,17 @@ class ScenarioContext:
         """Pods that are created meanwhile compete: the scheduler sees all of them at once."""
         self._sync_scheduler()
         self.scheduler.pause()
+        self.script.call(PAUSE)
         try:
             yield
         finally:
             self.scheduler.resume()
+            self.script.call(RESUME)
             self.note_activity()
 
     def restart_scheduler(self) -> None:
         """Kill the scheduler, as a crash would, and start it again; it serves when this returns."""
+        self.script.call(RESTART)
         self.scheduler.kill()
         self.scheduler.stop()  # releases its ports
         self.scheduler.start()
@@ -240,6 +246,7 @@ class ScenarioContext:
 
     def configure_scheduler(self, **policy: str) -> None:
         """Run the scheduler with other settings until the end of the scenario."""
+        self.script.comment(f"Start the scheduler again with {policy}.")
         self.scheduler.configure(policy)
         self.recording.prove_live()
         self.note_activity()

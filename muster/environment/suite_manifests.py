@@ -40,6 +40,15 @@ def remove_field(manifest: dict[str, Any], path: str) -> None:
     del manifest[last]
 
 
+def has_field(manifest: dict[str, Any], path: str) -> bool:
+    found: Any = manifest
+    for key in path.split("."):
+        if not isinstance(found, dict) or key not in found:
+            return False
+        found = found[key]
+    return True
+
+
 def set_field(manifest: dict[str, Any], path: str, value: Any) -> None:
     *parents, last = path.split(".")
     for key in parents:

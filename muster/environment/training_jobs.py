@@ -10,12 +10,13 @@ from muster.cluster.resources import (
     CONFIG_MAP,
     DEPLOYMENT,
     REPLICA_SET,
+    SECRET,
     SERVICE,
     TRAINING_JOBS,
     Resource,
     resource_of,
 )
-from muster.environment.suite_manifests import job_pods, load_manifests, remove_field, set_field
+from muster.environment.suite_manifests import has_field, job_pods, load_manifests, remove_field, set_field
 from muster.errors import NotStaged, NotSupported
 from muster.operators.base import WALKTHROUGHS, Operator
 from muster.schedulers import gang_and_queue_kinds, group_name_keys
@@ -73,13 +74,37 @@ class TrainingJobs:
             set_field(manifest, path, value)
         metadata = manifest.setdefault("metadata", {"name": name})
         metadata["namespace"] = self._scenario.namespace
-        created = self._scenario.api.create(manifest)["metadata"]["name"]
+        answer = self._create_served(manifest)
+        for path in changed or {}:
+            if not has_field(answer, path):
+                raise NotSupported(f"the CRD of the operator {self.ensure_operator().name} has no field {path}")
+        created = answer["metadata"]["name"]
         self._kinds[created] = resource_of(manifest)
         self._scenario.recording.history.aliases[name] = created
         self._scenario.groups.set_members(name, job_pods(created, manifest))
         self._scenario.note_activity()
 
+    def _create_served(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        """An existing cluster may serve the kind, but not in this version."""
+        try:
+            return self._scenario.api.create(manifest)
+        except ApiRefused as refusal:
+            if refusal.status != HTTPStatus.NOT_FOUND:
+                raise
+            raise NotStaged(f"the cluster does not serve {manifest['kind']} of {manifest['apiVersion']}") from None
+
+    def data_of_secret(self, name: str) -> list[str]:
+        """The keys of a Secret's data, not their values; none if it does not exist. Secrets are not recorded."""
+        try:
+            found = self._scenario.api.get(SECRET, name, self._scenario.namespace)
+        except ApiRefused as refusal:
+            if refusal.status != HTTPStatus.NOT_FOUND:
+                raise
+            return []
+        return sorted(found.get("data", {}))
+
     def patch_spec(self, job: str, spec: dict[str, Any]) -> None:
+        self.ensure_operator()
         self._scenario.api.patch(self._kinds[job], job, {"spec": spec}, namespace=self._scenario.namespace)
         self._scenario.note_activity()
 
@@ -87,17 +112,20 @@ class TrainingJobs:
         self._scenario.api.delete(self._kinds[job], job, self._scenario.namespace)
         self._scenario.note_activity()
 
-    def rejection(self, file: str, changed: dict[str, Any]) -> str:
-        """The error with which validation rejects the changed job in a dry-run; empty if it is accepted."""
+    def rejection(self, file: str, changed: dict[str, Any], *, name: str = "") -> str:
+        """The error with which validation rejects the changed job in a dry-run; empty if it is accepted.
+
+        By the schema or by an admission webhook; any other refusal, such as of a kind that is not served, is an error.
+        """
         self.ensure_operator()
         (manifest,) = load_manifests(file)
         for path, value in changed.items():
             set_field(manifest, path, value)
-        manifest["metadata"]["namespace"] = self._scenario.namespace
+        manifest.setdefault("metadata", {"name": name})["namespace"] = self._scenario.namespace
         try:
             self._scenario.api.dry_run(manifest)
         except ApiRefused as refusal:
-            if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:  # such as a kind that is not served
+            if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY and not refusal.denied_by_webhook:
                 raise
             return refusal.message
         return ""

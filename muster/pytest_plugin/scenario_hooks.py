@@ -22,6 +22,7 @@ from muster.report import evidence
 from muster.report.evidence import Evidence
 from muster.report.gpu_maps import GpuMapSender
 from muster.report.results import recorded_environment
+from muster.report.sanitize import plain
 from muster.verdicts import message_of
 
 if TYPE_CHECKING:  # a suite without a cluster does not load it
@@ -57,6 +58,7 @@ def pytest_bdd_before_step_call(request: pytest.FixtureRequest, step: Step) -> N
         return
     if step.type == "when":
         scenario.recording.confirm()
+    scenario.script.step_begins(step.keyword, step.name, step.type)
     if _EVIDENCE in request.node.stash:
         return
     logs = _logs(request.getfixturevalue("environment")) if "environment" in request.fixturenames else {}
@@ -92,6 +94,7 @@ def pytest_bdd_after_scenario(request: pytest.FixtureRequest) -> None:
         if gpu_map := request.node.stash.get(_MAP, None):
             gpu_map.stop()
         _attach_timeline(request)
+        _attach_script(request)
 
 
 def _check_invariants(request: pytest.FixtureRequest) -> None:
@@ -132,6 +135,16 @@ def _attach_timeline(request: pytest.FixtureRequest) -> None:
         title = f"{observed.behaviour.id} {observed.title}"
         results = session_of(request.config).options.results
         taken.timeline(title, observed.step_outcomes(taken.began), results, observed.file_name)
+
+
+def _attach_script(request: pytest.FixtureRequest) -> None:
+    """After a failure of the scheduler: the scenario as kubectl commands."""
+    scenario, observed = _context(request), request.node.stash.get(OBSERVED, None)
+    if scenario is None or observed is None or not isinstance(scenario.failure, ConformanceFailure):
+        return
+    title = f"{observed.behaviour.id} {observed.title}"
+    script = scenario.script.text(title, plain(message_of(scenario.failure)))
+    evidence.keep_script(script, session_of(request.config).options.results, observed.file_name)
 
 
 def attach_run_evidence(environment: Environment) -> None:

@@ -40,6 +40,7 @@ PROFILES = {
     "pods": "pods",
     "preemption": "preemption",
     "affinity": "affinity",
+    "volumes": "volumes",
     "taints": "taints",
     "gangs": "gang",
     "queues": "queue",

@@ -18,7 +18,7 @@ from muster.recording.history import History
 from muster.recording.pod_history import ROLE_LABEL
 from muster.recording.records import Record
 from muster.report import allure_files
-from muster.report.results import TIMELINE_DIRECTORY
+from muster.report.results import SCRIPT_DIRECTORY, TIMELINE_DIRECTORY
 from muster.report.sanitize import one_line, read_from
 from muster.report.timeline import from_history, svg, text
 from muster.report.timeline.timeline import StepOutcome, Timeline, to_json
@@ -100,6 +100,15 @@ class Evidence:
         if len(shown) > _MOST_OBJECTS:
             manifests.append(f"# … and {len(shown) - _MOST_OBJECTS} more objects\n")
         return "---\n".join(manifests)
+
+
+def keep_script(script: str, directory: Path | None, name: str) -> None:
+    """Attach a failed scenario as kubectl commands, and write it into the results."""
+    allure_files.attach("the same with kubectl", script)
+    if directory:
+        target = directory / SCRIPT_DIRECTORY
+        target.mkdir(parents=True, exist_ok=True)
+        (target / f"{name}.sh").write_text(script, encoding="utf-8")
 
 
 def of_run(logs: Mapping[str, Path], configurations: Mapping[str, Path], facts: Mapping[str, str], worker: str) -> None:

@@ -23,6 +23,7 @@ ENVIRONMENT_FILE = "environment.json"
 LOG_FILE = "pytest.log"
 ALLURE_DIRECTORY = "allure"
 TIMELINE_DIRECTORY = "timelines"  # SVG and JSON of each scenario
+SCRIPT_DIRECTORY = "kubectl"  # each failed scenario as a shell script
 _OPERATOR = "jobs"  # the capability of an operator
 
 _environment: dict[str, str] = {}

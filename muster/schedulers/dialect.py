@@ -90,6 +90,9 @@ class Dialect:
         if request.resource_claim:
             spec["resourceClaims"] = [{"name": "device", "resourceClaimName": request.resource_claim}]
             container.setdefault("resources", {})["claims"] = [{"name": "device"}]
+        if request.volume_claim:
+            spec["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": request.volume_claim}}]
+            container["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
         if request.long_grace_period:

@@ -29,6 +29,7 @@ class KubeScheduler(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "preemption": _DOCUMENTATION + "pod-priority-preemption/",
         "affinity": _DOCUMENTATION + "assign-pod-node/",
+        "volumes": "https://kubernetes.io/docs/concepts/storage/persistent-volumes/",
         "taints": _DOCUMENTATION + "taint-and-toleration/",
         "documents": _DOCUMENTATION + "pod-priority-preemption/",
         "jobs": "https://www.kubeflow.org/docs/components/trainer/legacy-v1/overview/",

@@ -101,8 +101,10 @@ class Reference(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": f"{_SOURCE}/gang_placement.py",
         "taints": f"{_SOURCE}/node_table.py",
+        "volumes": "scheduler/runtime/pod_volumes.py",
         "preemption": f"{_SOURCE}/preempt.py",
         "job-preemption": f"{_SOURCE}/preempt.py",
+        "affinity": f"{_SOURCE}/placement_filters.py",
         "documents": f"{_SOURCE}/plan.py",
         "jobs": "scheduler/operator",
     }

@@ -64,6 +64,7 @@ class PodRequest:
     anti_affinity_app: str = ""  # required anti-affinity: no node with a pod of this app
     spread: bool = False  # DoNotSchedule topology spread over the nodes, among the pods of its own app
     resource_claim: str = ""  # the name of a ResourceClaim
+    volume_claim: str = ""  # the name of a PersistentVolumeClaim that it mounts
     of_another_scheduler: bool = False  # its schedulerName is not that of the scheduler under test
     finalizer: bool = False  # once deleted it stays as an object, although its containers have ended
     namespace: str = ""  # another namespace of the scenario; empty: its own

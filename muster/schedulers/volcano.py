@@ -35,6 +35,7 @@ _PHASES = {"": "queued", "Pending": "queued", "Inqueue": "admitted", "Running": 
 _PERIOD = 0.2  # seconds between two scheduling sessions; every session tries every pending job
 _QPS, _BURST = 2000, 4000
 _DOCUMENTATION = "https://volcano.sh/en/docs/"
+_DESIGN = "https://github.com/volcano-sh/volcano/blob/v1.14.1/docs/"  # what the site leaves out
 
 
 class VolcanoDialect(Dialect):
@@ -198,6 +199,16 @@ class Volcano(Scheduler):
         ),
         Excuse(
             ("QUE-20",), "its admission webhook reports the queue, and does not run here", _DOCUMENTATION + "queue/"
+        ),
+        Excuse(
+            ("ASC-01",),
+            "it documents the reason Schedulable for the members of a pending gang that would fit",
+            _DESIGN + "design/scheduling-reason.md",
+        ),
+        Excuse(
+            ("TEN-03", "TEN-06"),
+            "it documents ResourceClaims as an option, off unless a feature gate and an argument of predicates are set",
+            _DESIGN + "user-guide/how_to_enable_dra.md",
         ),
     )
     longest_backoff = 5 * _PERIOD

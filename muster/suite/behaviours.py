@@ -20,6 +20,7 @@ CAPABILITIES = (
     "pods",
     "preemption",
     "affinity",
+    "volumes",
     "taints",
     "gangs",
     "queues",
@@ -28,9 +29,11 @@ CAPABILITIES = (
     "documents",
 )
 WALKTHROUGHS = ("doc-1", "doc-2", "doc-3", "doc-4", "doc-5")
-VARIANTS = ("variant-training-operator", "variant-arena")  # a walk-through with another operator or client
+# A scenario for another operator or client, in place of the one of the same walk-through or of the one that it names.
+VARIANTS = ("variant-training-operator", "variant-training-operator-1.7.0", "variant-arena")
+REPLACEMENTS = ("replaces-job-09", "replaces-job-12")
 TESTS_THE_CLUSTER = "cluster"  # the scenario is about the cluster, not about the scheduler under test
-CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *WALKTHROUGHS, *VARIANTS, TESTS_THE_CLUSTER)
+CLOSED_TAGS = (*LEVELS, *CAPABILITIES, *WALKTHROUGHS, *VARIANTS, *REPLACEMENTS, TESTS_THE_CLUSTER)
 REQUIREMENT_ID = re.compile(r"[A-Z]{3}-\d+")
 
 _STEP_TYPES = {"Context": "given", "Action": "when", "Outcome": "then"}
@@ -95,6 +98,11 @@ class Behaviour:
     def variants(self) -> tuple[str, ...]:
         """The operators and clients that it is for; empty where it holds for all."""
         return tuple(tag.removeprefix("variant-") for tag in self.tags if tag in VARIANTS)
+
+    def is_variant_of(self, other: Behaviour) -> bool:
+        """Whether it is tested in place of the other, with the operator or client that it is for."""
+        named = f"replaces-{other.id.lower()}" in self.tags
+        return bool(self.variants) and (named or not set(self.walkthroughs).isdisjoint(other.walkthroughs))
 
     @property
     def tests_the_cluster(self) -> bool:

@@ -51,15 +51,15 @@ def inapplicable(behaviour: Behaviour, behaviours: Sequence[Behaviour], operator
     """Why it is not tested with this operator and client; empty when it is.
 
     A scenario tagged @variant-NAME is tested when NAME is the operator or the client, in place of the scenario of the
-    same walk-through. Other walk-throughs that run commands state the output of the default client.
+    same walk-through, or of those that it @replaces; NAME-1.7.0 is NAME@1.7.0, as tags have no @. Other walk-throughs
+    that run commands state the output of the default client.
     """
-    chosen = {operator, client} - {DEFAULT_OPERATOR, DEFAULT_CLIENT}
+    chosen = {operator.replace("@", "-"), client} - {DEFAULT_OPERATOR, DEFAULT_CLIENT}
     if behaviour.variants:
         missing = [name for name in behaviour.variants if name not in chosen]
         return f"it is for {', '.join(missing)}, which was not chosen" if missing else ""
     for other in behaviours:
-        same = set(other.walkthroughs) & set(behaviour.walkthroughs)
-        if other.variants and chosen.issuperset(other.variants) and same:
+        if other.is_variant_of(behaviour) and chosen.issuperset(other.variants):
             return f"{other.id} is its variant for {', '.join(other.variants)}"
     if client != DEFAULT_CLIENT and any(step.text == _USER_RUNS for step in behaviour.steps):
         return f"the output of {client} differs from the walk-through's"

@@ -59,9 +59,10 @@ def test_two_runs_at_once_leave_everything_as_it_was(world: World, tmp_path: Pat
         place.mkdir()
     settings = f"kube-scheduler:{world.settings}"
     in_cluster = world.run("--scheduler", settings, "--only", "PRE-01", "--repeat", "50", cwd=places[0])
-    brought = world.run("--scheduler", "reference", "--only", "PRE-01", "DOC-1", cwd=places[1])
+    brought = world.run("--scheduler", "reference", "--only", "PRE-01", "DOC-1", "JOB-19", "JOB-21", cwd=places[1])
     out, _ = brought.communicate(timeout=PATIENCE)
     assert brought.returncode == 0, out
+    assert re.search(r"JOB-21 +passed", out), "a run may create the ConfigMap and the Secret of an MPIJob"
     seen(watch, "Pod", "urgent", _is_in_second_round)
     in_cluster.send_signal(signal.SIGINT)
     out, _ = in_cluster.communicate(timeout=PATIENCE)

@@ -54,11 +54,12 @@ class HistoryBuilder:
         priority: int = 0,
         uid: str = "",
         labels: dict[str, str] | None = None,
+        namespace: str = NAMESPACE,
         **spec: Any,
     ) -> Self:
         limits = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
         self._pods[name] = {
-            "metadata": {"name": name, "namespace": NAMESPACE, "uid": uid or f"uid-{name}", "labels": labels or {}},
+            "metadata": {"name": name, "namespace": namespace, "uid": uid or f"uid-{name}", "labels": labels or {}},
             "spec": {"priority": priority, "containers": [{"resources": limits}], **spec},
             "status": {"phase": "Pending", "conditions": []},
         }

@@ -11,6 +11,7 @@ import os, time
 from types import SimpleNamespace
 import pytest
 from pytest_bdd import given, then, when
+from muster.environment.kubectl_script import KubectlScript
 from muster.errors import ConformanceFailure
 from muster.assertions.failure_report import failure_report
 from tests.support import timeline_histories
@@ -24,7 +25,7 @@ def scenario(request):
     for pod in history.pods:
         pod.name = pod.name + os.environ.get("TOY_NAME", "")
     recording = SimpleNamespace(history=history, confirm=lambda: None, close=lambda: None)
-    yield SimpleNamespace(failure=None, recording=recording)
+    yield SimpleNamespace(failure=None, recording=recording, script=KubectlScript("toys", "pre-02", "muster up"))
 
 @given("two running pods")
 @when("a third pod requests their GPUs")

@@ -1,11 +1,11 @@
-@documents @queues @gangs @variant-training-operator
-Feature: Walk-throughs with Kubeflow's training-operator
+@documents @queues @gangs @variant-training-operator-1.7.0
+Feature: Walk-throughs with Kubeflow's training-operator 1.7.0
   Version 1.7.0, unmodified. Both walk-throughs of Arena's PyTorchJobs run with it as published. The one about the
   queue does so except for its last line: this version's own CRD, which is installed here, has no minimum for the number
-  of workers (nor has that of 1.9.4, where a webhook checks it).
+  of workers. With 1.9.4 it holds to the last line, because the admission webhook of that release checks the number.
 
   @TRO-3 @must @doc-3
-  Scenario: Priority orders a full queue, and a small job backfills (training-operator)
+  Scenario: Priority orders a full queue, and a small job backfills (training-operator 1.7.0)
     Source: Kubeflow training-operator 1.7.0, manifests/base/crds/kubeflow.org_pytorchjobs.yaml: replicas has no minimum.
     Given nodes:
       | node     | GPUs | taints |

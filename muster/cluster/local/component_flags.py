@@ -30,6 +30,10 @@ CONTROLLERS = (
     "statefulset-controller",
     "resourcequota-controller",
     "ttl-after-finished-controller",
+    "persistentvolume-binder-controller",
+    "persistentvolume-protection-controller",  # without these two a volume or claim that was in use is never deleted
+    "persistentvolumeclaim-protection-controller",
+    "ephemeral-volume-controller",
 )
 
 

@@ -10,6 +10,7 @@ from muster.assertions.gangs import (
     gang_unschedulable,
     group_keeps_phase,
     min_member_or_none_bound,
+    one_still_runs,
     running_gangs,
 )
 from muster.assertions.pods import recreated
@@ -61,6 +62,15 @@ def test_exactly_one_of_two_gangs_starts() -> None:
     assert ask(question, builder.run("right-0", "n").run("right-1", "n")) is FALSE
     builder.finish("left-0").finish("left-1")
     assert running_gangs(builder.history, gangs) == ["right"]
+
+
+def test_one_gang_still_runs_with_all_of_its_pods() -> None:
+    question = one_still_runs({"left": ("left-0", "left-1"), "right": ("right-0",)})
+    builder = pending_pods("left-0", "left-1", "right-0").run("left-0", "n")
+    assert ask(question, builder) is FALSE
+    assert ask(question, builder.run("left-1", "n")) is TRUE
+    assert ask(question, builder.run("right-0", "n")) is FALSE
+    assert ask(question, builder.delete("left-1")) is TRUE
 
 
 def test_two_partial_gangs_are_no_started_gang() -> None:

@@ -12,6 +12,7 @@ from muster.assertions.jobs import (
     job_failed_after,
     job_never_was,
     job_times_consistent,
+    never_reconciled,
     replica_statuses,
 )
 from muster.assertions.operator_objects import (
@@ -30,6 +31,8 @@ from muster.assertions.operator_objects import (
     remaining_pods_ended,
     replica_restarted,
     runs_again,
+    services_created_first,
+    variable_or_rejection,
     warning_event_contains,
 )
 from muster.recording.questions import Outcome
@@ -82,6 +85,26 @@ def test_a_job_owns_exactly() -> None:
     builder.gone("train-worker-7")
     assert ask(wanted, builder) is TRUE
     assert set(owned_objects(builder.history, "train", "Pod", deleted_too=True)) == {"train-master-0", "train-worker-7"}
+
+
+def test_services_are_created_before_pods() -> None:
+    first = services_created_first("train")
+    builder = JobHistoryBuilder().job("train", "Created")
+    assert ask(first, builder) is PENDING
+    builder.made("Service", "w", "train").replica("w", "train").replica("v", "other")
+    assert ask(first, builder) is TRUE
+    builder.replica("x", "train")
+    assert ask(first, builder) is FALSE, "there is no service"
+    builder.made("Service", "x", "train")
+    assert ask(first, builder) is FALSE, "it came too late"
+
+
+def test_a_job_that_no_controller_has_touched() -> None:
+    untouched = never_reconciled("train")
+    assert ask(untouched, JobHistoryBuilder()) is FALSE
+    builder = JobHistoryBuilder().job("train")
+    assert ask(untouched, builder) is TRUE
+    assert ask(untouched, builder.job("train", "Created")) is FALSE
 
 
 def test_labels_and_environment() -> None:
@@ -290,3 +313,19 @@ def test_created() -> None:
     assert created("w").moment(builder.history) is None
     builder.replica("w", "train")
     assert created("w").moment(builder.history) is not None
+
+
+def test_a_field_is_honoured_or_refused() -> None:
+    wanted = variable_or_rejection("train", "PET_NNODES", "1:2", "elasticPolicy")
+
+    def pods(*values: str) -> JobHistoryBuilder:
+        builder = JobHistoryBuilder().job("train", "Created")
+        for number, value in enumerate(values):
+            containers = [{"env": [{"name": "PET_NNODES", "value": value}]}]
+            builder.made("Pod", f"train-worker-{number}", "train", spec={"containers": containers})
+        return builder
+
+    assert ask(wanted, pods()) is PENDING
+    assert ask(wanted, pods("1:2", "1:2")) is TRUE
+    assert ask(wanted, pods("1:2", "2")) is FALSE
+    assert ask(wanted, JobHistoryBuilder().job("train", "Failed: of another reason")) is PENDING

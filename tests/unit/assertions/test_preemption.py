@@ -99,6 +99,7 @@ def test_runs_on_the_node_of_a_victim() -> None:
     assert ask(question, builder.run("urgent", "gpu-1")) is TRUE
     elsewhere = full_node().node("gpu-2", 1).pod("urgent", 1, 100).preempt("left", by="urgent").run("urgent", "gpu-2")
     assert ask(question, elsewhere) is FALSE
+    assert ask(question, builder.delete("urgent")) is FALSE, "it ran there, and does not run any more"
 
 
 def test_pending_while_one_victim_terminates() -> None:

@@ -3,7 +3,6 @@
 import pytest
 
 from muster.assertions.walkthroughs import (
-    nodes_have_addresses,
     one_preempted,
     output_contains,
     output_does_not_name,
@@ -86,12 +85,6 @@ def test_the_line_of_the_probe_node_does_not_count() -> None:
     output = "worker-1 ready\nprobe ready\nworker-2 ready\n-----\n0/2 (0%)"
     assert ask(output_is(output, "worker-1 ready\nworker-2 ready\n-----\n0/2 (0%)"), builder) is TRUE
     assert ask(output_is("worker-1 ready\nprobe ready\n-----", "worker-1 ready\n-----"), builder) is TRUE
-
-
-def test_nodes_without_an_address() -> None:
-    builder = HistoryBuilder().node("worker-1")
-    assert ask(nodes_have_addresses(), builder) is PENDING
-    assert ask(nodes_have_addresses(), builder.node("worker-1", address="172.16.0.1")) is TRUE
 
 
 def test_a_name_is_a_whole_column() -> None:

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -101,12 +100,10 @@ def test_an_api_server_that_does_not_answer_is_a_harness_error(suite: ToySuite) 
         port = unused.getsockname()[1]
         file = suite.work.parent / "kubeconfig"
         file.write_text(KUBECONFIG.format(port=port))
-        started = time.monotonic()
         run = suite.muster("run", "--context", "here", KUBECONFIG=str(file))
     assert run.returncode == 2
     assert f"the API server https://127.0.0.1:{port} (context 'here' of {file}) does not answer" in run.stderr
     assert run.stderr.count("\n") == 1
-    assert time.monotonic() - started < 20  # of which a busy machine needs some to start it
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import subprocess
 from pathlib import Path
@@ -18,6 +19,31 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_the_page_of_behaviours_is_current() -> None:
     generated = runpy.run_path(str(ROOT / "docs" / "generate.py"))["current"]()
     assert (ROOT / "docs" / "behaviours.md").read_text() == generated, "run: python docs/generate.py"
+
+
+def test_the_fields_that_the_reference_scheduler_reads_are_current() -> None:
+    page = (ROOT / "docs" / "reference-scheduler.md").read_text()
+    generate = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+    assert generate["TABLES_BEGIN"] in page
+    assert page == generate["reference_page"](page), "run: python docs/generate.py"
+
+
+def test_the_tie_breaks_of_the_reference_scheduler_have_tests() -> None:
+    page = (ROOT / "docs" / "reference-scheduler.md").read_text()
+    named = set(re.findall(r"`(test_\w+)`", page))
+    written = {
+        name
+        for file in (ROOT / "tests" / "unit" / "core").glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE)
+    }
+    assert named
+    assert named <= written
+
+
+def test_the_files_that_the_page_of_the_reference_scheduler_names_exist() -> None:
+    page = (ROOT / "docs" / "reference-scheduler.md").read_text()
+    files = {file.name for file in (ROOT / "scheduler").rglob("*.py")}
+    assert set(re.findall(r"`(\w+\.py)`", page)) <= files
 
 
 def test_modules_have_a_readable_size_and_a_name_of_their_own() -> None:

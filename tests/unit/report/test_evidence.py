@@ -30,7 +30,7 @@ def attached(suite: ToySuite, item: dict[str, Any]) -> dict[str, str]:
 @pytest.mark.parametrize("id_", ["PRE-01", "PRE-02"])
 def test_every_scenario_has_its_timeline(suite: ToySuite, id_: str) -> None:
     shown = attached(suite, suite.allure()[id_])
-    assert set(shown) == {"timeline", "timeline as text", "timeline as data"}
+    assert set(shown) - {"the same with kubectl"} == {"timeline", "timeline as text", "timeline as data"}
     assert Xml.fromstring(shown["timeline"]).tag.endswith("svg")
     assert "urgent" in shown["timeline as text"]
     kept = suite.latest / "timelines"
@@ -55,6 +55,14 @@ def test_evidence_is_attached_to_the_failed_step(suite: ToySuite) -> None:
     objects = {one["metadata"]["name"] for one in yaml.safe_load_all(shown["objects"])}
     assert objects == {"gpu-1", "gpu-2", "left", "right", "sidecar", "big", "urgent"}
     assert "Preempted: Preempted by pod uid-urgent on node gpu-1" in shown["events"]
+
+
+def test_a_failed_scenario_is_written_as_a_kubectl_script(suite: ToySuite) -> None:
+    (script,) = (suite.latest / "kubectl").iterdir()
+    assert script.name == "PRE-02.sh"
+    assert "# Then one of them is preempted\n" in script.read_text(encoding="utf-8")
+    shown = [one["name"] for one in suite.allure()["PRE-02"]["attachments"]]
+    assert "the same with kubectl" in shown
 
 
 def test_the_terminal_shows_the_timeline_of_a_failure_only(suite: ToySuite) -> None:

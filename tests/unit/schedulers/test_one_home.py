@@ -17,6 +17,7 @@ SCHEDULER_TERMS = re.compile(
 )
 EXCEPTIONS = {
     "operators/training_operator.py": "the gang schedulers that Kubeflow's training-operator has a flag for",
+    "cluster/job_kinds.py": "the only other manager that Kubeflow's API allows in managedBy",
     "arena/job_manifests.py": "labels and annotations that Arena writes on jobs, whatever the scheduler",
 }
 

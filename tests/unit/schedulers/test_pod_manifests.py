@@ -78,6 +78,12 @@ def test_a_container_uses_the_claim_of_its_pod() -> None:
     assert spec["containers"][0]["resources"] == {"limits": {"nvidia.com/gpu": "1"}, "claims": [{"name": "device"}]}
 
 
+def test_a_container_mounts_the_volume_of_its_pod() -> None:
+    spec = spec_of(PodRequest("p", 1, volume_claim="data"))
+    assert spec["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    assert spec["containers"][0]["volumeMounts"] == [{"name": "data", "mountPath": "/data"}]
+
+
 def test_app_and_finalizer_are_metadata() -> None:
     metadata = Dialect().pod_manifest(PodRequest("p", app="server", finalizer=True), "ns")["metadata"]
     assert (metadata["labels"], metadata["finalizers"]) == ({"app": "server"}, ["muster.dev/held"])
