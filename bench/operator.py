@@ -114,7 +114,7 @@ def job(name: str, namespace: str) -> dict[str, Any]:
 
 def pods_of(manifest: dict[str, Any], namespace: str) -> list[dict[str, Any]]:
     """The pods that the operator would create for it, without owners."""
-    actions = reconcile(msgspec.convert(manifest, Job), [], [], None, time.time(), PROFILES["walkthroughs"])
+    actions = reconcile(msgspec.convert(manifest, Job), [], [], None, [], time.time(), PROFILES["walkthroughs"])
     found = [one.manifest for one in actions if isinstance(one, CreatePod)]
     for one in found:
         one["metadata"] = {**one["metadata"], "namespace": namespace, "ownerReferences": []}
