@@ -116,11 +116,12 @@ soak: env assets
 	.venv/bin/python -m bench.chaos errors
 	.venv/bin/python -m bench.chaos large-gang
 	.venv/bin/python -m bench.existing_cluster audit kills 50
+	.venv/bin/python -m bench.black_box
 	.venv/bin/muster run --repeat 20 -k 'PRE or TNT or GNG or JPR or QUE'
 	.venv/bin/muster run --repeat 20 -k 'PRE or TNT or GNG or JPR or QUE' --workers 2
 
 bench: env assets
-	@for measurement in recording core scheduler memory "operator load" cluster_start "report html" "report writing"; do \
+	@for measurement in recording core decisions scheduler memory "operator load" cluster_start "report html" "report writing"; do \
 	  .venv/bin/python -m bench.$$measurement || exit 1; \
 	done
 

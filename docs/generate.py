@@ -1,5 +1,6 @@
 """Writes docs/behaviours.md, docs/schedulers.md and the schema of the ConformanceReport from their sources.
 
+Of docs/reference-scheduler.md it writes the tables between two comments: what the reference scheduler reads.
 `python docs/generate.py`; tests keep them together.
 """
 
@@ -14,11 +15,15 @@ from pathlib import Path
 from muster.report.conformance_format import schema
 from muster.schedulers import SCHEDULERS, Scheduler
 from muster.suite.behaviours import Behaviour, read_features
+from scheduler.runtime.field_table import KINDS, PARTS, Kind, Row, Support
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "behaviours.md"
 SCHEDULERS_PAGE = ROOT / "docs" / "schedulers.md"
 SCHEMA = ROOT / "docs" / "conformance.schema.json"
+REFERENCE_PAGE = ROOT / "docs" / "reference-scheduler.md"
+TABLES_BEGIN = "<!-- generated from scheduler/runtime/field_table.py by `python docs/generate.py` -->"
+TABLES_END = "<!-- end of the generated tables -->"
 
 
 def page(behaviours: Iterable[Behaviour]) -> str:
@@ -78,7 +83,53 @@ def _on_existing(scheduler: type[Scheduler]) -> str:
     return "started beside it" if scheduler.name_beside_existing_cluster else "as installed there"
 
 
+def reference_page(text: str) -> str:
+    """The page with new tables of fields; the rest of it is written by hand."""
+    before, _, rest = text.partition(TABLES_BEGIN)
+    _, _, after = rest.partition(TABLES_END)
+    tables = "\n\n".join(_fields_of(kind) for kind in KINDS)
+    return f"{before}{TABLES_BEGIN}\n\n{tables}\n\n{TABLES_END}{after}"
+
+
+def _fields_of(kind: Kind) -> str:
+    """One table for each kind: the honoured fields first, then the refused ones."""
+    rows = [
+        *_rows(kind.spec),
+        *(("annotation", row) for row in kind.annotations),
+        *(("label", row) for row in kind.labels),
+    ]
+    lines = [f"### {kind.title}", "", "| where | field | | |", "|---|---|---|---|"]
+    for supports in ((Support.HONOURED, Support.NESTED), (Support.REFUSED,), (Support.IRRELEVANT,)):
+        for place, row in rows:
+            if row.support in supports and row.note:
+                names = ", ".join(f"`{field}`" for field in row.fields)
+                support = f"see {row.part}" if row.part else row.support.value
+                lines.append(f"| {place} | {names} | {support} | {_note(row)} |")
+    return "\n".join(lines)
+
+
+def _rows(part: str) -> list[tuple[str, Row]]:
+    """The rows of a part and of those nested in it: by their path, or by the type where several paths lead there."""
+    paths: dict[str, list[str]] = {}
+    _collect(part, "spec", paths)
+    places = {found: f"`{where[0]}`" if len(where) == 1 else found for found, where in paths.items()}
+    places |= {row.part: row.part for found in paths for row in PARTS[found] if row.part and row.note}
+    return [(places[found], row) for found in paths for row in PARTS[found]]
+
+
+def _collect(part: str, path: str, paths: dict[str, list[str]]) -> None:
+    paths.setdefault(part, []).append(path)
+    for row in PARTS[part]:
+        for field in row.fields if row.support is Support.NESTED else ():
+            _collect(row.part, f"{path}.{field}", paths)
+
+
+def _note(row: Row) -> str:
+    return row.note + (f"; not refused: {', '.join(f'`{value}`' for value in row.met)}" if row.met else "")
+
+
 if __name__ == "__main__":
+    REFERENCE_PAGE.write_text(reference_page(REFERENCE_PAGE.read_text()))
     PAGE.write_text(current())
     SCHEDULERS_PAGE.write_text(schedulers_page(SCHEDULERS))
     SCHEMA.write_text(json.dumps(schema(), indent=1) + "\n")
