@@ -160,8 +160,12 @@ class Api:
     def delete(self, resource: Resource, name: str, namespace: str | None = None, *, grace: int | None = None) -> None:
         """Delete one object if it exists."""
         query = {} if grace is None else {"gracePeriodSeconds": str(grace)}
+        self.delete_path(resource.path(namespace, name), **query)
+
+    def delete_path(self, path: str, **query: str) -> None:
+        """Delete the object at this path if it exists."""
         try:
-            self._json("DELETE", resource.path(namespace, name), query=query)
+            self._json("DELETE", path, query=query)
         except ApiRefused as refusal:
             if refusal.status != 404:
                 raise
@@ -207,18 +211,18 @@ class Api:
             reraise=True,
         )
         try:
-            response = attempts(self._once, method, path, query or {}, body, content_type)
-            if method != "GET" and "dryRun" not in (query or {}):
-                self.on_write(Write(method, path, query or {}, body, content_type))
-            return response
+            response: bytes = attempts(self._once, method, path, query or {}, body, content_type)
         except ApiRefused as refusal:
             # An earlier attempt without a response may have created it.
-            if refusal.reason == "AlreadyExists" and attempts.statistics["attempt_number"] > 1:
-                return b"{}"
-            raise
+            if refusal.reason != "AlreadyExists" or attempts.statistics["attempt_number"] == 1:
+                raise
+            response = b"{}"
         except _Transient as error:
             self.guard()
             raise HarnessError(f"the API server does not answer ({method} {path}): {error}") from None
+        if method != "GET" and "dryRun" not in (query or {}):
+            self.on_write(Write(method, path, query or {}, body, content_type))
+        return response
 
     def _once(
         self, method: str, path: str, query: Mapping[str, str], body: Mapping[str, Any] | None, content_type: str

@@ -18,6 +18,7 @@ from muster.cluster.resources import CONFIG_MAP, NODE, POD, SERVICE, TRAINING_JO
 from muster.cluster.run_scope import DEFAULT_NAMESPACE
 from muster.environment.bystander_guard import possible_preemptors_of
 from muster.environment.cluster_objects import namespace_manifests
+from muster.environment.created_objects import CreatedObjects
 from muster.environment.existing_cluster_policy import ExistingClusterPolicy, no_scheduler_error, require_kinds
 from muster.environment.fault_injector import start_fault_injector
 from muster.environment.kubectl_script import KubectlScript
@@ -195,7 +196,8 @@ class Environment:
             namespace = f"{self._run_namespace or f'muster-{os.getpid()}'}-{self._scenarios}"
         cluster = f"muster up --nodes 0 --scheduler {self._options.scheduler}"
         script = KubectlScript(namespace, script_name, cluster)
-        self.api.on_write = script.write
+        created = CreatedObjects()
+        self.api.on_write = created.and_for(script.write)
         if namespace != DEFAULT_NAMESPACE:
             self._create_namespace(namespace)
         tolerance = 0.0 if self.api.versions_compare else timeouts.RECORD_ORDER_TOLERANCE
@@ -221,6 +223,7 @@ class Environment:
             self.client,
             self._create_namespace,
             script,
+            created,
         )
 
     def cleanup(self, scenario: ScenarioContext) -> None:

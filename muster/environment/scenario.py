@@ -21,6 +21,7 @@ from muster.cluster.interface import Cluster
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
 from muster.cluster.run_scope import DEFAULT_NAMESPACE, ScopedApi
 from muster.environment.cluster_objects import node_manifest, priority_class_manifest, taint_manifest
+from muster.environment.created_objects import CreatedObjects
 from muster.environment.kubectl_script import PAUSE, RESTART, RESUME, KubectlScript
 from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
@@ -55,12 +56,14 @@ class ScenarioContext:
         client: Callable[[], Client],
         create_namespace: Callable[[str], None],
         script: KubectlScript,
+        created: CreatedObjects,
     ) -> None:
         self.api, self.scheduler, self.recording, self.namespace = api, scheduler, recording, namespace
         self.ensure_operator = ensure_operator
         self.client = client
         self._create_namespace = create_namespace
         self.script = script  # the scenario as kubectl commands
+        self._created = created
         self.other_namespaces: dict[str, str] = {}  # by the name that the scenario uses
         self.failure: BaseException | None = None  # why the scenario has failed, if it has
         self._nodes: list[str] = []
@@ -262,7 +265,7 @@ class ScenarioContext:
         return chosen
 
     def cleanup(self) -> None:
-        """Delete everything without grace; the namespace is deleted in the background."""
+        """Delete everything without grace; a namespace on an existing cluster is deleted in the background."""
         self.scheduler.resume()
         self.jobs.delete_controllers()
         if self.scheduler.policy:
@@ -278,12 +281,13 @@ class ScenarioContext:
         self.groups.cleanup()
         self.jobs.cleanup()
         self.refused_bindings.cleanup()
-        for namespace in self.other_namespaces.values():
-            self.api.delete(NAMESPACE, namespace)
         if self.namespace == DEFAULT_NAMESPACE:
             self._delete_all_pods()
+        if isinstance(self.api, ScopedApi):
+            for namespace in {self.namespace, *self.other_namespaces.values()} - {DEFAULT_NAMESPACE}:
+                self.api.delete(NAMESPACE, namespace)
         else:
-            self.api.delete(NAMESPACE, self.namespace)
+            self._created.delete(self.api)
 
     def _delete_all_pods(self) -> None:
         """The namespace is shared with the next scenario: wait until no pod is left, also none that was re-created."""
