@@ -11,7 +11,6 @@ import yaml
 from pytest_bdd import given, then, when
 
 from muster.assertions.evaluation import Recording
-from muster.assertions.job_queries import owned_objects
 from muster.assertions.jobs import (
     job_deleted_after,
     job_failed_after,
@@ -25,9 +24,11 @@ from muster.assertions.operator_objects import (
     created,
     created_once,
     created_times,
+    has_launcher,
     job_owns_exactly,
     job_rejected_for,
     launcher_created_after_workers,
+    launchers_of,
     never_owned_anything,
     no_pod_group,
     nothing_left,
@@ -126,7 +127,8 @@ def job_is_scaled_down(scenario: ScenarioContext, name: str) -> None:
 
 @when(step_pattern('the launcher of job "{name:Name}" ends with exit code {code:d}'))
 def launcher_exits(scenario: ScenarioContext, name: str, code: int) -> None:
-    (launcher,) = set(owned_objects(scenario.recording.history, name, "Pod")).difference(scenario.groups.members(name))
+    scenario.recording.set_up(has_launcher(name))
+    (launcher,) = launchers_of(scenario.recording.history, name)
     scenario.faults.crash(launcher, code)
 
 

@@ -258,12 +258,26 @@ def no_pod_group(job: str, *, ever: bool) -> Question:
     return Question(f"{'never a' if ever else 'no'} PodGroup of job {job}", ask)
 
 
+def launchers_of(history: History, job: str) -> list[str]:
+    return [name for name in owned_objects(history, job, "Pod") if name.startswith(f"{job}-launcher")]
+
+
+def has_launcher(job: str) -> Question:
+    """Job and pods are recorded by two watches: a job can be seen Running before its launcher is seen at all."""
+
+    def ask(history: History) -> Answer:
+        found = launchers_of(history, job)
+        return Answer(Outcome.TRUE if found else Outcome.PENDING, f"launchers: {', '.join(found) or 'none'}")
+
+    return Question(f"a launcher of job {job}", ask)
+
+
 def launcher_created_after_workers(job: str) -> Question:
     """The launcher was created when every worker was ready, and requests no GPU."""
 
     def ask(history: History) -> Answer:
         pods = owned_objects(history, job, "Pod")
-        launchers = [name for name in pods if name.startswith(f"{job}-launcher")]
+        launchers = launchers_of(history, job)
         if not launchers:
             return Answer(Outcome.PENDING, f"job {job} has no launcher")
         launcher = history.pod(launchers[0])

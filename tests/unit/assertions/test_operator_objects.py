@@ -19,6 +19,7 @@ from muster.assertions.operator_objects import (
     created,
     created_once,
     created_times,
+    has_launcher,
     job_owns_exactly,
     job_rejected_for,
     launcher_created_after_workers,
@@ -224,6 +225,12 @@ def test_a_warning_is_about_the_job_and_contains_the_term() -> None:
     assert ask(warning_event_contains("wrong", "image"), builder) is TRUE
     assert ask(warning_event_contains("wrong", "containers"), builder) is PENDING
     assert ask(warning_event_contains("other", "image"), builder) is PENDING
+
+
+def test_a_job_is_recorded_before_its_launcher() -> None:
+    builder = JobHistoryBuilder().job("mpi", kind="MPIJob").replica("mpi-worker-0", "mpi")
+    assert ask(has_launcher("mpi"), builder) is PENDING
+    assert ask(has_launcher("mpi"), builder.replica("mpi-launcher-x", "mpi")) is TRUE
 
 
 def test_the_launcher_is_created_after_the_workers() -> None:
