@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from muster import assets
-from muster.arena.node_usage import node_address
 from muster.cluster.local import LocalCluster
 from muster.cluster.resources import NODE
 from muster.cluster.run_scope import DEFAULT_NAMESPACE
@@ -111,7 +110,7 @@ def _masters(number: int) -> list[NodeRequest]:
 
 
 def _has_joined(node: Mapping[str, Any]) -> bool:
-    """Ready and schedulable, with the address that KWOK sets last."""
+    """Ready and schedulable."""
     ready = any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", []))
     tainted = any("not-ready" in taint["key"] for taint in node["spec"].get("taints", []))
-    return ready and not tainted and node_address(node) is not None
+    return ready and not tainted
