@@ -1,7 +1,7 @@
 """Kubeflow's training-operator, unchanged: the reference operator's profile of that name is compared with it.
 
-It has no profiles, so a scenario's profile is ignored. The trap: with --gang-scheduler-name=volcano every job gets a
-PodGroup, and no pods before that PodGroup is admitted.
+It has no profiles, so the settings of a scenario are ignored. The trap: with --gang-scheduler-name=volcano every job
+gets a PodGroup, and no pods before that PodGroup is admitted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from muster import timeouts
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.job_kinds import JOB_KINDS, PYTORCH, JobKind
 from muster.cluster.resources import job_resource
-from muster.operators.base import Operator
+from muster.operators.base import ALL_JOBS, Operator, OperatorSettings
 from muster.operators.webhook_certificate import CertificateFile, issue
 from muster.processes import Process
 from muster.processes.readiness import Port, wait_until
@@ -38,6 +38,11 @@ class TrainingOperator170(Operator):
     name: ClassVar[str] = "training-operator@1.7.0"
     assets: ClassVar[tuple[str, ...]] = ("training-operator-1.7.0", "training-operator-1.7.0-pytorchjobs.yaml")
     job_kinds: ClassVar[tuple[JobKind, ...]] = (PYTORCH,)
+    gang_jobs: ClassVar[tuple[str, ...]] = (ALL_JOBS,)
+
+    @property
+    def creates_pod_groups(self) -> bool:
+        return self.dialect.gang_api in _GANG_APIS
 
     def install(self, api: Api) -> None:
         install_crds(api, self._asset(1))
@@ -45,7 +50,7 @@ class TrainingOperator170(Operator):
             if kind not in self.job_kinds:
                 install_crds(api, paths.manifests() / "crds" / f"{kind.crd}.yaml")
 
-    def configure(self, profile: str) -> None:
+    def configure(self, settings: OperatorSettings) -> None:
         if self.process is None:
             self.start()
 
@@ -54,7 +59,7 @@ class TrainingOperator170(Operator):
 
     def _flags(self) -> list[str]:
         """Without a gang scheduler it creates no PodGroups; metrics and health checks are not served."""
-        gang = self.dialect.gang_api if self.dialect.gang_api in _GANG_APIS else ""
+        gang = self.dialect.gang_api if self.creates_pod_groups else ""
         return [
             f"--kubeconfig={self.context.admin_kubeconfig}",
             "--enable-scheme=pytorchjob",

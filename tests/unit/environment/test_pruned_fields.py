@@ -34,7 +34,7 @@ class Scenario:
     namespace = "test"
     api = Api()
 
-    def ensure_operator(self, _profile: str) -> Operator:
+    def ensure_operator(self, _settings: object) -> Operator:
         return Operator()
 
 
