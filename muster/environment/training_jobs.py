@@ -68,7 +68,7 @@ class TrainingJobs:
     def create_job(self, file: str, name: str, *, without: str = "", changed: dict[str, Any] | None = None) -> None:
         """Create the job of a manifest. If the API server generates its name, `name` is an alias in the scenario."""
         (manifest,) = load_manifests(file)
-        self.ensure_operator().check_job_kind(manifest["kind"])
+        self.ensure_operator().check_job_kind(manifest["kind"], manifest["apiVersion"].rpartition("/")[2])
         if without:
             remove_field(manifest, without)
         for path, value in (changed or {}).items():

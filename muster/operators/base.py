@@ -16,6 +16,7 @@ from muster.processes import Process
 from muster.schedulers.base import ProcessContext, process_ended_error
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect
+from muster.schedulers.excuses import Excuse
 from muster.suite import paths
 
 WALKTHROUGHS, TRAINING_OPERATOR = (
@@ -40,7 +41,10 @@ class Operator(ABC):
     name: ClassVar[str]
     assets: ClassVar[tuple[str, ...]] = ()
     job_kinds: ClassVar[tuple[JobKind, ...]] = JOB_KINDS  # those that it reconciles
+    job_versions: ClassVar[tuple[str, ...]] = ()  # of those kinds; empty: all that Muster's CRDs serve
     gang_jobs: ClassVar[tuple[str, ...]] = (ALL_JOBS, DECLARED_JOBS)  # what it can be told to make gangs of
+    # What it is not asked for, each with the text that excuses it.
+    excuses: ClassVar[tuple[Excuse, ...]] = ()
     needs_local_cluster: ClassVar[bool] = False  # the API server has to reach it on the loopback address
 
     def __init__(self, context: ProcessContext, dialect: Dialect) -> None:
@@ -53,6 +57,11 @@ class Operator(ABC):
         """Name and release, for the reader of a report."""
         found = assets.find(cls.assets[0]) if cls.assets else None
         return f"{cls.name.partition('@')[0]} {found.version}" if found else cls.name
+
+    @classmethod
+    def excuse_for(cls, behaviour: str) -> Excuse | None:
+        """Why it is not asked for this behaviour; None: it is."""
+        return next((each for each in cls.excuses if behaviour in each.behaviours), None)
 
     @property
     def creates_pod_groups(self) -> bool:
@@ -97,10 +106,17 @@ class Operator(ABC):
             self.stop()
             self.start()
 
-    def check_job_kind(self, kind: str) -> None:
-        """Raise NotSupported for a kind that it does not reconcile. `mpi` and MPIJob are the same."""
-        if kind.lower() not in {name for one in self.job_kinds for name in (one.framework, one.trainer)}:
+    def check_job_kind(self, kind: str, version: str = "") -> None:
+        """Raise NotSupported for a kind that it does not reconcile, or not in this version.
+
+        `mpi` and MPIJob are the same; without a version it is that of the walk-throughs, which commands prefer.
+        """
+        found = next((one for one in self.job_kinds if kind.lower() in (one.framework, one.trainer)), None)
+        if found is None:
             raise NotSupported(f"the operator {self.name} does not reconcile the walk-throughs' {kind}")
+        version = version or found.versions[0]
+        if self.job_versions and version not in self.job_versions:
+            raise NotSupported(f"the operator {self.name} does not reconcile {kind} of {version}")
 
     def check_gangs(self, jobs: str) -> None:
         """Raise NotSupported unless it creates PodGroups for this scheduler, and for these jobs."""

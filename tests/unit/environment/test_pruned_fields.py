@@ -16,7 +16,7 @@ class Operator:
 
     name = "old"
 
-    def check_job_kind(self, _kind: str) -> None:
+    def check_job_kind(self, _kind: str, _version: str) -> None:
         return
 
 

@@ -9,7 +9,7 @@ from muster.arena.clients import ArenaClient, MusterClient, choose_client
 from muster.errors import NotSupported, UsageError
 from muster.operators import choose_operator
 from muster.operators.base import ALL_JOBS, DECLARED_JOBS, TRAINING_OPERATOR, OperatorSettings, ReferenceOperator
-from muster.operators.training_operator import TrainingOperator170
+from muster.operators.training_operator import TrainingOperator, TrainingOperator170
 from muster.run_options import DEFAULT_OPERATOR
 from muster.schedulers.base import ProcessContext
 from muster.schedulers.dialect import Dialect
@@ -107,6 +107,15 @@ def test_a_job_kind_that_the_operator_does_not_reconcile_is_not_supported(tmp_pa
     for kind in ("mpi", "MPIJob"):
         with pytest.raises(NotSupported, match=f"training-operator@1.7.0 does not reconcile the walk-throughs' {kind}"):
             operator.check_job_kind(kind)
+
+
+def test_mpi_jobs_of_v1_alone_are_supported_by_the_current_release(tmp_path: Path) -> None:
+    operator = TrainingOperator(context(tmp_path), Dialect("default-scheduler"))
+    operator.check_job_kind("MPIJob", "v1")
+    for kind, version in (("mpi", ""), ("MPIJob", "v1alpha1"), ("MPIJob", "v2beta1")):
+        with pytest.raises(NotSupported, match=f"does not reconcile {kind} of {version or 'v1alpha1'}"):
+            operator.check_job_kind(kind, version)
+    ReferenceOperator(context(tmp_path), Dialect("default-scheduler")).check_job_kind("MPIJob", "v2beta1")
 
 
 def test_the_training_operator_is_not_restarted_for_a_profile(tmp_path: Path) -> None:
