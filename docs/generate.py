@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
+from muster.operators import OPERATORS
 from muster.report.conformance_format import schema
 from muster.schedulers import SCHEDULERS, Scheduler
 from muster.suite.behaviours import Behaviour, read_features
@@ -43,7 +44,7 @@ def current() -> str:
 
 
 def schedulers_page(built_in: Iterable[type[Scheduler]]) -> str:
-    """One table, then for each scheduler its configurations and settings."""
+    """One table, then for each scheduler its configurations and settings, and what operators are not asked for."""
     lines = [
         "# Schedulers",
         "",
@@ -64,6 +65,11 @@ def schedulers_page(built_in: Iterable[type[Scheduler]]) -> str:
         if scheduler.excuses:
             details += ["", "Not asked of it, although it claims the capability:", ""]
             details += [f"- {excuse.text} ([source]({excuse.source}))" for excuse in scheduler.excuses]
+    for operator in OPERATORS:
+        if operator.excuses:
+            details += ["", f"## Operator {operator.name}", "", inspect.cleandoc(operator.__doc__ or "")]
+            details += ["", "Not asked of it:", ""]
+            details += [f"- {excuse.text} ([source]({excuse.source}))" for excuse in operator.excuses]
     own = "| `mine=FILE` | those of [your description](your-scheduler.md) | as installed there |"
     return "\n".join([*lines, own, *details]) + "\n"
 

@@ -30,6 +30,7 @@ from muster.assertions.operator_objects import (
     launcher_created_after_workers,
     launchers_of,
     never_owned_anything,
+    never_owned_other_pods,
     no_pod_group,
     nothing_left,
     pod_environment,
@@ -47,7 +48,7 @@ from muster.cluster.job_kinds import OTHER_MANAGER
 from muster.cluster.resources import POD
 from muster.environment import ScenarioContext
 from muster.errors import ConformanceFailure
-from muster.operators.base import TRAINING_OPERATOR
+from muster.operators.base import ALL_JOBS, DECLARED_JOBS, TRAINING_OPERATOR
 from muster.recording.quantities import GPU
 from muster.recording.questions import eventually
 from steps.parsing import Names, rows, step_pattern
@@ -78,6 +79,26 @@ def _parent(path: str) -> str:
 @given("an operator that applies the restartPolicy of each role")
 def operator_applies_restart_policy(scenario: ScenarioContext) -> None:
     scenario.jobs.ensure_operator(profile=TRAINING_OPERATOR)
+
+
+@given("an operator under which every job is a gang")
+def every_job_is_a_gang(scenario: ScenarioContext) -> None:
+    scenario.jobs.ensure_operator(gang_jobs=ALL_JOBS).check_gangs(ALL_JOBS)
+
+
+@given("an operator under which only jobs with a schedulingPolicy are gangs")
+def declared_jobs_are_gangs(scenario: ScenarioContext) -> None:
+    scenario.jobs.ensure_operator(gang_jobs=DECLARED_JOBS).check_gangs(DECLARED_JOBS)
+
+
+@given(step_pattern('the API server refuses the creation of "{pod:Name}"'))
+def creation_is_refused(scenario: ScenarioContext, pod: str) -> None:
+    scenario.refused_creations.refuse(pod)
+
+
+@when(step_pattern('the API server accepts the creation of "{pod:Name}" again'))
+def creation_is_accepted(scenario: ScenarioContext, pod: str) -> None:
+    scenario.refused_creations.accept(pod)
 
 
 @when(step_pattern(_SMALL_JOB + " is created"))
@@ -286,6 +307,16 @@ def job_has_warning_event(recording: Recording, name: str, text: str) -> None:
     recording.stays(never_owned_anything(name))
 
 
+@then(step_pattern('a Warning event on job "{name:Name}" contains "{text:Name}"'))
+def job_has_warning(recording: Recording, name: str, text: str) -> None:
+    recording.must(warning_event_contains(name, text))
+
+
+@then(step_pattern('of the pods of job "{name:Name}" none but {pods:Names} was created'))
+def no_other_pod_was_created(recording: Recording, name: str, pods: Names) -> None:
+    recording.stays(never_owned_other_pods(name, pods))
+
+
 @then(
     step_pattern(
         'job "{name:Name}" has a Failed condition that names "{field:Name}", and no objects were created for it'
@@ -315,6 +346,11 @@ def job_was_never_reconciled(recording: Recording, name: str) -> None:
 def pod_group_requests(scenario: ScenarioContext, name: str, gpus: int, priority: int) -> None:
     priority_field = scenario.scheduler.dialect.priority_patch(scenario.priority_class(priority))["spec"]
     scenario.recording.must(pod_group_spec(name, {"minResources": {GPU: str(gpus)}, **priority_field}))
+
+
+@then(step_pattern('the PodGroup of job "{name:Name}" has minMember {number:d}'))
+def pod_group_has_min_member(recording: Recording, name: str, number: int) -> None:
+    recording.must(pod_group_spec(name, {"minMember": number}))
 
 
 @then(step_pattern('the PodGroup of gang "{name:Name}" is deleted'))

@@ -18,20 +18,44 @@ Feature: Gangs of training jobs
       | schedulingPolicy.queue        | research              |
       | schedulingPolicy.priority     | 60                    |
       | schedulingPolicy.minResources | {nvidia.com/gpu: "1"} |
-    And a PyTorch job "loose" of 1 master and 1 worker is created
     Then the PodGroup of gang "whole" has minMember 3 and queue "research"
     And the PodGroup of gang "whole" requests 3 GPUs at priority 50
     And the PodGroup of gang "partial" has minMember 2 and queue "research"
     And the PodGroup of gang "partial" requests 1 GPU at priority 60
     And the whole gang "whole" runs
     And the whole gang "partial" runs
-    And the whole gang "loose" runs
-    And job "loose" never had a PodGroup
     When job "whole" completes
     Then the PodGroup of gang "whole" is deleted
     When "partial-worker-0" ends with exit code 1
     Then job "partial" is Failed
     And the PodGroup of gang "partial" is deleted
+
+  @JOB-27 @must @gangs
+  Scenario: Under gang scheduling a job without schedulingPolicy is a gang of all its replicas
+    Source: Kubeflow documentation, Training Operator (v1), Job Scheduling: with --gang-scheduler-name the operator creates the PodGroup of a job automatically, and the YAML of the job is the same as without; such a job can run only if there are enough resources for all its pods, otherwise all of them stay pending.
+    Given an operator under which every job is a gang
+    And a node with 2 GPUs
+    When a PyTorch job "whole" of 1 master and 2 workers is created
+    And a PyTorch job "partial" of 1 master and 2 workers is created with:
+      | schedulingPolicy.minAvailable | 2 |
+    Then the PodGroup of job "whole" has minMember 3
+    And no pod of the gang "whole" is bound
+    And at least 2 pods of the gang "partial" run, and the others stay pending
+    When a node "late" with 4 GPUs joins
+    Then the whole gang "whole" runs
+
+  @JOB-29 @should @gangs
+  Scenario: Where only declared gangs are gangs, a job without schedulingPolicy gets no PodGroup
+    Source: Kubeflow training-operator 1.9 has one flag for all jobs, and its documentation no other choice. Our opinion: an operator that can be told to leave jobs without a schedulingPolicy alone creates no PodGroup for them, so that single pods of them can be preempted.
+    Given an operator under which only jobs with a schedulingPolicy are gangs
+    And a node with 4 GPUs
+    When a PyTorch job "declared" of 1 master and 1 worker is created with:
+      | schedulingPolicy.minAvailable | 2 |
+    And a PyTorch job "loose" of 1 master and 1 worker is created
+    Then the PodGroup of job "declared" has minMember 2
+    And the whole gang "declared" runs
+    And the whole gang "loose" runs
+    And job "loose" never had a PodGroup
 
   @JOB-07 @must
   Scenario: The MPI launcher starts after its workers and fails when one of them fails

@@ -151,6 +151,17 @@ def never_owned_anything(job: str) -> Question:
     return always(f"nothing created for job {job}", violation)
 
 
+def never_owned_other_pods(job: str, names: Iterable[str]) -> Question:
+    """At no moment did the job own a pod of another name; those of these names need not exist."""
+    allowed = tuple(names)
+
+    def violation(history: History) -> str:
+        others = sorted(set(owned_objects(history, job, "Pod", deleted_too=True)).difference(allowed))
+        return f"job {job} owned {', '.join(others)}" if others else ""
+
+    return always(f"no pod of job {job} but {', '.join(allowed)}", violation, allowed)
+
+
 def nothing_left(job: str) -> Question:
     """The job is gone, and so is everything that it owned."""
 

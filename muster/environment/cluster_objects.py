@@ -12,6 +12,7 @@ from muster.recording.quantities import GPU
 from muster.schedulers.requests import NodeRequest, Taint
 
 _PODS = "110"
+_DISK = "100Gi"  # every kubelet reports it, and launchers of MPIJobs may request some
 
 
 def node_manifest(request: NodeRequest, labels: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def node_manifest(request: NodeRequest, labels: Mapping[str, str] = MappingProxy
     KWOK need not add anything, and with leases it might not: it ignores a node until it has seen its own lease, and
     does not look again at changes that came before.
     """
-    capacity = {"cpu": str(request.cpus), "memory": request.memory, "pods": _PODS}
+    capacity = {"cpu": str(request.cpus), "memory": request.memory, "ephemeral-storage": _DISK, "pods": _PODS}
     if request.gpus:
         capacity[GPU] = str(request.gpus)
     return {

@@ -28,6 +28,7 @@ from muster.environment.probe import SchedulerProbe
 from muster.environment.scenario import ScenarioContext
 from muster.errors import ConformanceFailure, HarnessError, SchedulerCrashed, SchedulerNotServing
 from muster.operators import Operator, choose_operator
+from muster.operators.base import OperatorSettings
 from muster.processes import Process
 from muster.recording.history import History
 from muster.recording.recorder import RECORDED, Recorder
@@ -158,10 +159,10 @@ class Environment:
         self.scheduler.stop()
         self.scheduler.start()
 
-    def ensure_operator(self, profile: str) -> Operator:
+    def ensure_operator(self, settings: OperatorSettings) -> Operator:
         """Start the training operator when a scenario first needs it: most never do."""
         if self.operator is not None:
-            self.operator.configure(profile)
+            self.operator.configure(settings)
             self.operator.wait_until_ready()
             return self.operator
         if self._policy:
@@ -172,7 +173,7 @@ class Environment:
             self.operator.install(self.api)
         for resource in (*TRAINING_JOBS, SERVICE, CONFIG_MAP):
             self.recorder.follow(resource)
-        self.operator.profile = profile
+        self.operator.settings = settings
         self.operator.start()
         self.operator.wait_until_ready()
         return self.operator

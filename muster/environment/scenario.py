@@ -26,10 +26,10 @@ from muster.environment.kubectl_script import PAUSE, RESTART, RESUME, KubectlScr
 from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
 from muster.environment.preconditions import create_exhausted_budget
-from muster.environment.refused_bindings import RefusedBindings
+from muster.environment.refused_requests import RefusedBindings, RefusedCreations
 from muster.environment.training_jobs import TrainingJobs
 from muster.errors import ConformanceFailure, HarnessError, NotStaged
-from muster.operators.base import Operator
+from muster.operators.base import Operator, OperatorSettings
 from muster.recording.questions import Answer, Outcome, Question, all_of, eventually
 from muster.schedulers import Scheduler
 from muster.schedulers.dialect import GATE, Dialect
@@ -52,7 +52,7 @@ class ScenarioContext:
         scheduler: Scheduler,
         recording: Recording,
         namespace: str,
-        ensure_operator: Callable[[str], Operator],
+        ensure_operator: Callable[[OperatorSettings], Operator],
         client: Callable[[], Client],
         create_namespace: Callable[[str], None],
         script: KubectlScript,
@@ -75,6 +75,7 @@ class ScenarioContext:
         self.jobs = TrainingJobs(self)
         self.faults = PodFaults(self)
         self.refused_bindings = RefusedBindings(self)
+        self.refused_creations = RefusedCreations(self)
 
     def add_nodes(self, requests: Iterable[NodeRequest]) -> None:
         """Create nodes and wait until they are ready."""
@@ -281,6 +282,7 @@ class ScenarioContext:
         self.groups.cleanup()
         self.jobs.cleanup()
         self.refused_bindings.cleanup()
+        self.refused_creations.cleanup()
         if self.namespace == DEFAULT_NAMESPACE:
             self._delete_all_pods()
         if isinstance(self.api, ScopedApi):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from muster.cluster.resources import (
 )
 from muster.environment.suite_manifests import has_field, job_pods, load_manifests, remove_field, set_field
 from muster.errors import NotStaged, NotSupported
-from muster.operators.base import WALKTHROUGHS, Operator
+from muster.operators.base import Operator, OperatorSettings
 from muster.schedulers import gang_and_queue_kinds, group_name_keys
 
 if TYPE_CHECKING:
@@ -35,14 +36,14 @@ class TrainingJobs:
         self._scenario = scenario
         self._created: list[dict[str, Any]] = []
         self._used = False
-        self._profile = WALKTHROUGHS
+        self._settings = OperatorSettings()
         self._kinds: dict[str, Resource] = {}
         self.last_output = ""  # of the last command
 
-    def ensure_operator(self, *, profile: str = "") -> Operator:
-        """Start the operator if it is not running; a profile stays in force until the scenario ends."""
-        self._profile = profile or self._profile
-        operator = self._scenario.ensure_operator(self._profile)
+    def ensure_operator(self, **changed: str) -> Operator:
+        """Start the operator if it is not running; changed settings stay in force until the scenario ends."""
+        self._settings = replace(self._settings, **changed)
+        operator = self._scenario.ensure_operator(self._settings)
         self._used = True
         return operator
 
@@ -67,7 +68,7 @@ class TrainingJobs:
     def create_job(self, file: str, name: str, *, without: str = "", changed: dict[str, Any] | None = None) -> None:
         """Create the job of a manifest. If the API server generates its name, `name` is an alias in the scenario."""
         (manifest,) = load_manifests(file)
-        self.ensure_operator().check_job_kind(manifest["kind"])
+        self.ensure_operator().check_job_kind(manifest["kind"], manifest["apiVersion"].rpartition("/")[2])
         if without:
             remove_field(manifest, without)
         for path, value in (changed or {}).items():

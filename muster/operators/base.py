@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 from muster import assets, timeouts
@@ -15,13 +16,23 @@ from muster.processes import Process
 from muster.schedulers.base import ProcessContext, process_ended_error
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect
+from muster.schedulers.excuses import Excuse
 from muster.suite import paths
 
 WALKTHROUGHS, TRAINING_OPERATOR = (
     "walkthroughs",
     "training-operator",
 )  # profiles: what a lost replica does to its job
+ALL_JOBS, DECLARED_JOBS = "all", "scheduling-policy"  # which jobs are gangs: all, or those with a schedulingPolicy
 _REPLACEMENT = "MUSTER_OPERATOR"  # a module with its arguments to run instead: mutation tests start mutants so
+
+
+@dataclass(frozen=True)
+class OperatorSettings:
+    """What a scenario chooses. Not all jobs are gangs: the walk-throughs preempt single pods of jobs."""
+
+    profile: str = WALKTHROUGHS
+    gang_jobs: str = DECLARED_JOBS
 
 
 class Operator(ABC):
@@ -30,11 +41,15 @@ class Operator(ABC):
     name: ClassVar[str]
     assets: ClassVar[tuple[str, ...]] = ()
     job_kinds: ClassVar[tuple[JobKind, ...]] = JOB_KINDS  # those that it reconciles
+    job_versions: ClassVar[tuple[str, ...]] = ()  # of those kinds; empty: all that Muster's CRDs serve
+    gang_jobs: ClassVar[tuple[str, ...]] = (ALL_JOBS, DECLARED_JOBS)  # what it can be told to make gangs of
+    # What it is not asked for, each with the text that excuses it.
+    excuses: ClassVar[tuple[Excuse, ...]] = ()
     needs_local_cluster: ClassVar[bool] = False  # the API server has to reach it on the loopback address
 
     def __init__(self, context: ProcessContext, dialect: Dialect) -> None:
         self.context, self.dialect = context, dialect
-        self.profile = WALKTHROUGHS
+        self.settings = OperatorSettings()
         self.process: Process | None = None
 
     @classmethod
@@ -42,6 +57,16 @@ class Operator(ABC):
         """Name and release, for the reader of a report."""
         found = assets.find(cls.assets[0]) if cls.assets else None
         return f"{cls.name.partition('@')[0]} {found.version}" if found else cls.name
+
+    @classmethod
+    def excuse_for(cls, behaviour: str) -> Excuse | None:
+        """Why it is not asked for this behaviour; None: it is."""
+        return next((each for each in cls.excuses if behaviour in each.behaviours), None)
+
+    @property
+    def creates_pod_groups(self) -> bool:
+        """For the gangs of the scheduler that it runs beside."""
+        return self.dialect.gang_api != Dialect.gang_api
 
     @abstractmethod
     def install(self, api: Api) -> None:
@@ -74,17 +99,31 @@ class Operator(ABC):
         """Kill it for good, and give up what it has reserved."""
         self.kill()
 
-    def configure(self, profile: str) -> None:
-        """Restart it with this profile if that is another one, or if it is stopped."""
-        if profile != self.profile or self.process is None:
-            self.profile = profile
+    def configure(self, settings: OperatorSettings) -> None:
+        """Restart it with these settings if they are others, or if it is stopped."""
+        if settings != self.settings or self.process is None:
+            self.settings = settings
             self.stop()
             self.start()
 
-    def check_job_kind(self, kind: str) -> None:
-        """Raise NotSupported for a kind that it does not reconcile. `mpi` and MPIJob are the same."""
-        if kind.lower() not in {name for one in self.job_kinds for name in (one.framework, one.trainer)}:
+    def check_job_kind(self, kind: str, version: str = "") -> None:
+        """Raise NotSupported for a kind that it does not reconcile, or not in this version.
+
+        `mpi` and MPIJob are the same; without a version it is that of the walk-throughs, which commands prefer.
+        """
+        found = next((one for one in self.job_kinds if kind.lower() in (one.framework, one.trainer)), None)
+        if found is None:
             raise NotSupported(f"the operator {self.name} does not reconcile the walk-throughs' {kind}")
+        version = version or found.versions[0]
+        if self.job_versions and version not in self.job_versions:
+            raise NotSupported(f"the operator {self.name} does not reconcile {kind} of {version}")
+
+    def check_gangs(self, jobs: str) -> None:
+        """Raise NotSupported unless it creates PodGroups for this scheduler, and for these jobs."""
+        if not self.creates_pod_groups:
+            raise NotSupported(f"the operator {self.name} creates no PodGroups for {self.dialect.scheduler_name}")
+        if jobs not in self.gang_jobs:
+            raise NotSupported(f"the operator {self.name} has no setting by which only some jobs are gangs")
 
     def check(self) -> None:
         process = self.process
@@ -103,9 +142,8 @@ class ReferenceOperator(Operator):
 
     def _prepare(self) -> Process:
         directory = self.context.directory
-        flags = ["--kubeconfig", str(self.context.admin_kubeconfig), "--profile", self.profile]
-        # Not all jobs: the walk-throughs preempt single pods of jobs that declare no gang.
-        flags += ["--gang", self.dialect.gang_api, "--gang-jobs", "scheduling-policy"]
+        flags = ["--kubeconfig", str(self.context.admin_kubeconfig), "--profile", self.settings.profile]
+        flags += ["--gang", self.dialect.gang_api, "--gang-jobs", self.settings.gang_jobs]
         flags += ["--scheduler-name", self.dialect.scheduler_name]
         argv = [sys.executable, "-m", *os.environ.get(_REPLACEMENT, "scheduler.operator").split(), *flags]
         log, env = directory / "operator.log", paths.scheduler_environment()

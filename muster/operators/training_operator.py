@@ -1,7 +1,7 @@
 """Kubeflow's training-operator, unchanged: the reference operator's profile of that name is compared with it.
 
-It has no profiles, so a scenario's profile is ignored. The trap: with --gang-scheduler-name=volcano every job gets a
-PodGroup, and no pods before that PodGroup is admitted.
+It has no profiles, so the settings of a scenario are ignored. The trap: with --gang-scheduler-name=volcano every job
+gets a PodGroup, and no pods before that PodGroup is admitted.
 """
 
 from __future__ import annotations
@@ -17,16 +17,20 @@ import yaml
 
 from muster import timeouts
 from muster.cluster.api import Api, ApiRefused
-from muster.cluster.job_kinds import JOB_KINDS, PYTORCH, JobKind
+from muster.cluster.job_kinds import JOB_KINDS, MPI, PYTORCH, JobKind
 from muster.cluster.resources import job_resource
-from muster.operators.base import Operator
+from muster.operators.base import ALL_JOBS, Operator, OperatorSettings
 from muster.operators.webhook_certificate import CertificateFile, issue
 from muster.processes import Process
 from muster.processes.readiness import Port, wait_until
 from muster.schedulers.crds import install_crds
+from muster.schedulers.excuses import Excuse
 from muster.suite import paths
 
 _GANG_APIS = ("volcano",)  # the PodGroup APIs that it supports
+_README = "https://github.com/kubeflow/trainer/blob/v1.9.4/README.md"
+_JOB_SCHEDULING = "https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/job-scheduling/"
+_ONE_FLAG = Excuse(("JOB-29",), "its flag for gangs is about all jobs, and there is no other", _JOB_SCHEDULING)
 _NAMESPACE, _SERVICE, _SECRET = "kubeflow", "training-operator", "training-operator-webhook-cert"
 _WEBHOOKS = "validator.training-operator.kubeflow.org"  # the name that its kustomization gives to the configuration
 _NOT_A_NAME = "1"  # for the API server it is one, for the webhook it is not: a name has to begin with a letter
@@ -38,6 +42,13 @@ class TrainingOperator170(Operator):
     name: ClassVar[str] = "training-operator@1.7.0"
     assets: ClassVar[tuple[str, ...]] = ("training-operator-1.7.0", "training-operator-1.7.0-pytorchjobs.yaml")
     job_kinds: ClassVar[tuple[JobKind, ...]] = (PYTORCH,)
+    job_versions: ClassVar[tuple[str, ...]] = ("v1",)
+    gang_jobs: ClassVar[tuple[str, ...]] = (ALL_JOBS,)
+    excuses: ClassVar[tuple[Excuse, ...]] = (_ONE_FLAG,)
+
+    @property
+    def creates_pod_groups(self) -> bool:
+        return self.dialect.gang_api in _GANG_APIS
 
     def install(self, api: Api) -> None:
         install_crds(api, self._asset(1))
@@ -45,7 +56,7 @@ class TrainingOperator170(Operator):
             if kind not in self.job_kinds:
                 install_crds(api, paths.manifests() / "crds" / f"{kind.crd}.yaml")
 
-    def configure(self, profile: str) -> None:
+    def configure(self, settings: OperatorSettings) -> None:
         if self.process is None:
             self.start()
 
@@ -54,10 +65,10 @@ class TrainingOperator170(Operator):
 
     def _flags(self) -> list[str]:
         """Without a gang scheduler it creates no PodGroups; metrics and health checks are not served."""
-        gang = self.dialect.gang_api if self.dialect.gang_api in _GANG_APIS else ""
+        gang = self.dialect.gang_api if self.creates_pod_groups else ""
         return [
             f"--kubeconfig={self.context.admin_kubeconfig}",
-            "--enable-scheme=pytorchjob",
+            *(f"--enable-scheme={kind.trainer}" for kind in self.job_kinds),
             "--metrics-bind-address=0",
             "--health-probe-bind-address=0",
             f"--gang-scheduler-name={gang}",
@@ -73,7 +84,7 @@ class TrainingOperator170(Operator):
 
 
 class TrainingOperator(TrainingOperator170):
-    """The current release, with its admission webhook for PyTorchJobs.
+    """The current release, with its admission webhook for PyTorchJobs. It has none for MPIJobs, and serves them in v1.
 
     In a cluster the API server finds the webhook by a Service; here by a URL on the loopback address, so that it has to
     run on this machine. All else of the configuration is as shipped.
@@ -84,6 +95,17 @@ class TrainingOperator(TrainingOperator170):
         "training-operator",
         "training-operator-pytorchjobs.yaml",
         "training-operator-webhooks.yaml",
+        "training-operator-mpijobs.yaml",
+    )
+    job_kinds: ClassVar[tuple[JobKind, ...]] = (PYTORCH, MPI)
+    excuses: ClassVar[tuple[Excuse, ...]] = (
+        _ONE_FLAG,
+        Excuse(("JOB-07",), "it implements the V1 API of MPIJob, and this is about v1alpha1", _README),
+        Excuse(
+            ("JOB-21", "JOB-22", "JOB-23", "JOB-24", "JOB-25"),
+            "it implements the V1 API of MPIJob, and this is about V2, for which it names the MPI Operator",
+            _README,
+        ),
     )
     needs_local_cluster: ClassVar[bool] = True
     _api: Api
@@ -92,6 +114,7 @@ class TrainingOperator(TrainingOperator170):
 
     def install(self, api: Api) -> None:
         super().install(api)
+        install_crds(api, self._asset(3))
         self._api, self._port, self._certificate_file = api, Port(), CertificateFile()
         secret = issue(f"{_SERVICE}.{_NAMESPACE}.svc", self._temporary / "k8s-webhook-server" / "serving-certs")
         data = {name: base64.b64encode(content).decode() for name, content in secret.items()}

@@ -94,3 +94,5 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         raise NotSupported(f"{options.scheduler} {NOT_CLAIMED} {', '.join(unclaimed)}")
     if excuse := muster.excuse_for(found.id):
         raise NotSupported(f"{options.scheduler} does not document it: {excuse.because} ({excuse.source})")
+    if excuse := muster.operator_excuse_for(found.id):
+        raise NotSupported(f"{options.operator} does not document it: {excuse.because} ({excuse.source})")

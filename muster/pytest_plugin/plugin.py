@@ -8,6 +8,7 @@ import pytest
 
 from muster import schedulers
 from muster.errors import UsageError
+from muster.operators import Operator, choose_operator
 from muster.pytest_plugin.session import MusterSession, add_options, is_worker, open_session, run_options
 from muster.report.allure_bridge import AllureBridge
 from muster.report.results import ALLURE_DIRECTORY
@@ -37,7 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for tag in (*CLOSED_TAGS, *catalogue.by_id()):
         config.addinivalue_line("markers", f"{tag}: scenarios tagged @{tag}")
     scheduler, configuration = _chosen(options.scheduler)
-    session = MusterSession(options, catalogue, scheduler.claims(configuration), scheduler.excuse_for)
+    excuses = scheduler.excuse_for, _operator(options.operator).excuse_for
+    session = MusterSession(options, catalogue, scheduler.claims(configuration), *excuses)
     session.bridge = _replace_allure_writer(config, options)
     open_session(config, session)
     if not is_worker(config):
@@ -47,6 +49,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def _chosen(scheduler: str) -> tuple[type[schedulers.Scheduler], str]:
     try:
         return schedulers.choose(scheduler)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _operator(name: str) -> type[Operator]:
+    try:
+        return choose_operator(name)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -31,6 +31,7 @@ class MusterSession:
     catalogue: Catalogue
     claims: Collection[str]
     excuse_for: Callable[[str], Excuse | None] = lambda _: None
+    operator_excuse_for: Callable[[str], Excuse | None] = lambda _: None
     bridge: AllureBridge | None = None
     saved_environment: dict[str, str] = field(default_factory=dict)
 

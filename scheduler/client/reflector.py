@@ -42,16 +42,25 @@ _log = logging.getLogger(__name__)
 class Reflector(Generic[T]):
     """Run it as a task. `objects` is the current state; `synced` is set after the first list.
 
-    The consumer is called in the event loop and must not block; a `DELETED` carries the last known state.
+    The consumer is called in the event loop and must not block; a `DELETED` carries the last known state. Where `path`
+    is not served, the first of `others` that is takes its place: another version of the same kind.
     """
 
     def __init__(
-        self, client: Client, path: str, kind: type[T], consumer: Consumer[T], *, query: Query | None = None
+        self,
+        client: Client,
+        path: str,
+        kind: type[T],
+        consumer: Consumer[T],
+        *,
+        query: Query | None = None,
+        others: Sequence[str] = (),
     ) -> None:
         self.objects: dict[tuple[str, str], T] = {}
         self.synced = asyncio.Event()
         self._client = client
-        self._path = path
+        self._paths = (path, *others)
+        self.path = path  # the one that is listed and watched
         self._query = dict(query or {})
         self._decoder = msgspec.json.Decoder(kind)
         self._consumer = consumer
@@ -90,9 +99,9 @@ class Reflector(Generic[T]):
                     await self._pause(_MISSING_KIND_SECONDS)
                     continue
                 if not error.is_expired:
-                    _log.warning("%s: %s", self._path, error)
+                    _log.warning("%s: %s", self.path, error)
             except (aiohttp.ClientError, OSError, TimeoutError, Unreachable, msgspec.MsgspecError) as error:
-                _log.warning("%s: %s", self._path, error or type(error).__name__)
+                _log.warning("%s: %s", self.path, error or type(error).__name__)
             if time.monotonic() - began > _SHORT_LIVED:
                 pause = _FIRST_PAUSE
                 continue
@@ -112,8 +121,23 @@ class Reflector(Generic[T]):
 
     async def _list_and_watch(self) -> None:
         if not self._version:
+            if len(self._paths) > 1:
+                self.path = await self._served_path()
             await self._list()
         await self._watch()
+
+    async def _served_path(self) -> str:
+        """The first one that is served. It is asked last: a kind whose versions appear just now must not be missed."""
+        chosen = self._paths[0]
+        for path in reversed(self._paths):
+            try:
+                await self._client.request("GET", path, query={"limit": "1"})
+            except ApiError as error:
+                if not error.is_missing:
+                    raise
+            else:
+                chosen = path
+        return chosen
 
     async def _list(self) -> None:
         """The pages of one list show one state of the cluster: all have the resourceVersion of the first."""
@@ -133,7 +157,7 @@ class Reflector(Generic[T]):
         found: list[T] = []
         token: dict[str, str] = {}
         while True:
-            page = await self._client.request("GET", self._path, query={**query, **token})
+            page = await self._client.request("GET", self.path, query={**query, **token})
             listed = msgspec.json.decode(page, type=_List)
             visible = (raw for raw in listed.items or () if not _SCOPE or _SCOPE in bytes(raw))
             found += [item for item in map(self._decode, visible) if item is not None]
@@ -160,7 +184,7 @@ class Reflector(Generic[T]):
             "resourceVersion": self._version,
             "timeoutSeconds": str(_WATCH_SECONDS),
         }
-        async with self._client.stream(self._path, {**self._query, **watch}, idle=_IDLE_SECONDS) as response:
+        async with self._client.stream(self.path, {**self._query, **watch}, idle=_IDLE_SECONDS) as response:
             if response.status >= 400:
                 raise ApiError.read(response.status, await response.read())
             async for line in lines(response.content.iter_any()):
@@ -199,7 +223,7 @@ class Reflector(Generic[T]):
             return self._decoder.decode(raw)
         except msgspec.MsgspecError as error:
             bare = msgspec.json.decode(raw, type=_Bare)
-            _log.warning("%s: %s cannot be decoded: %s", self._path, "/".join(bare.metadata.key), error)
+            _log.warning("%s: %s cannot be decoded: %s", self.path, "/".join(bare.metadata.key), error)
             known = self.objects.pop(bare.metadata.key, None)
             if known is not None:
                 self._consumer(DELETED, known)

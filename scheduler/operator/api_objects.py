@@ -122,3 +122,4 @@ class Job(msgspec.Struct, frozen=True):
     metadata: Metadata
     spec: Any = None
     status: Json = {}
+    api_version: str = msgspec.field(name="apiVersion", default="kubeflow.org/v1")  # in which it is watched and written

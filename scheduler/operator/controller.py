@@ -25,6 +25,7 @@ from scheduler.operator.actions import (
 from scheduler.operator.api_objects import JOB_NAME, ConfigMap, Job, Pod, PodGroup, Service
 from scheduler.operator.executor import CONFIG_MAPS, PODS, SERVICES, Executor, Rejected, Requeue
 from scheduler.operator.job_cache import JobCache, JobKey
+from scheduler.operator.job_kind import JobKind
 from scheduler.operator.job_kinds import KINDS
 from scheduler.operator.lost_replicas import Profile
 from scheduler.operator.pod_group import DIALECTS
@@ -53,8 +54,9 @@ class Controller:
         self.cache = cache = JobCache(self.queue.add)
         self._client = client
         self._profile = profile
+        self._jobs = {kind.kind: self._reflector_of(kind) for kind in KINDS.values()}
         self._reflectors: list[Reflector[Any]] = [
-            *(Reflector(client, kind.path, Job, cache.job_changed) for kind in KINDS.values()),
+            *self._jobs.values(),
             Reflector(client, PODS, Pod, cache.pod_changed, query=_OF_JOBS),
             Reflector(client, SERVICES, Service, cache.service_changed, query=_OF_JOBS),
             Reflector(client, CONFIG_MAPS, ConfigMap, cache.config_changed, query=_OF_JOBS),
@@ -175,9 +177,13 @@ class Controller:
         if orphans and await self._job_is_gone(key):
             await asyncio.gather(*(self.executor.delete_orphan(kind, metadata) for kind, metadata in orphans))
 
+    def _reflector_of(self, kind: JobKind) -> Reflector[Job]:
+        path, *others = map(kind.path, kind.api_versions)
+        return Reflector(self._client, path, Job, self.cache.job_changed, others=others)
+
     async def _job_is_gone(self, key: JobKey) -> bool:
         """Ask for the job itself: while its kind is not served, every job looks deleted."""
-        root, plural = KINDS[key.kind].path.rsplit("/", 1)
+        root, plural = self._jobs[key.kind].path.rsplit("/", 1)
         try:
             await self._client.request("GET", f"{root}/namespaces/{key.namespace}/{plural}/{key.name}")
         except ApiError as error:

@@ -34,7 +34,6 @@ from scheduler.operator.actions import (
     UpdateConfigMap,
 )
 from scheduler.operator.api_objects import Job, Json
-from scheduler.operator.job_kind import API_VERSION
 from scheduler.operator.job_kinds import KINDS
 from scheduler.operator.job_memory import ANNOTATION
 from scheduler.operator.mpi_ssh_pods import with_keys
@@ -88,7 +87,7 @@ class Executor:
         return await self._patch(job, "/status", body, "SetStatus")
 
     async def _patch(self, job: Job, subresource: str, body: Json, counted: str) -> Job:
-        path = _object_path(KINDS[job.kind].path, job.metadata, subresource)
+        path = _job_path(job, subresource)
         try:
             response = await self._client.request("PATCH", path, body, content_type=MERGE_PATCH)
         except ApiError as error:
@@ -116,7 +115,7 @@ class Executor:
         self._report(job, results)
         for action in actions:
             if isinstance(action, DeleteJob):
-                path = _object_path(KINDS[job.kind].path, job.metadata)
+                path = _job_path(job)
                 await self._delete_uid(path, job.metadata, propagation="Background")
                 self.actions.add("DeleteJob")
 
@@ -224,9 +223,13 @@ class Executor:
         return True
 
     def _emit(self, job: Job, reason: str, note: str, *, warning: bool = False) -> None:
-        about = Reference(API_VERSION, job.kind, job.metadata.namespace, job.metadata.name, job.metadata.uid)
+        about = Reference(job.api_version, job.kind, job.metadata.namespace, job.metadata.name, job.metadata.uid)
         by = f"{job.kind.lower()}-controller"
         self._events.record(about, by=by, reason=reason, action="Reconciling", note=note, warning=warning)
+
+
+def _job_path(job: Job, subresource: str = "") -> str:
+    return _object_path(KINDS[job.kind].path(job.api_version), job.metadata, subresource)
 
 
 def _object_path(collection: str, metadata: Metadata, subresource: str = "") -> str:

@@ -10,12 +10,11 @@ from scheduler.operator.api_objects import Json
 from scheduler.operator.job_spec import InvalidSpec, JobSpec, read_object
 from scheduler.operator.replicas import RoleReplicas
 
-API_VERSION = "kubeflow.org/v1"  # in which jobs are watched and written; the API server shows all in it
 Roles = Mapping[str, RoleReplicas]
 
 
 class JobKind(ABC):
-    """One kind of training job of kubeflow.org/v1."""
+    """One kind of training job of kubeflow.org."""
 
     kind: ClassVar[str]
     plural: ClassVar[str]
@@ -24,9 +23,11 @@ class JobKind(ABC):
     has_rendezvous: ClassVar[bool] = False  # replicas find each other by environment variables and headless services
     managers: ClassVar[tuple[str, ...]] = ("kubeflow.org/training-operator",)  # of managedBy: this operator
 
-    @property
-    def path(self) -> str:
-        return f"/apis/{API_VERSION}/{self.plural}"
+    # In which jobs are watched and written: the first that is served, in which the API server shows those of all.
+    api_versions: ClassVar[tuple[str, ...]] = ("kubeflow.org/v1",)
+
+    def path(self, api_version: str) -> str:
+        return f"/apis/{api_version}/{self.plural}"
 
     @abstractmethod
     def read(self, spec: Json) -> JobSpec:

@@ -44,6 +44,7 @@ class MPIJob(JobKind):
 
     kind = "MPIJob"
     plural = "mpijobs"
+    api_versions = ("kubeflow.org/v1", "kubeflow.org/v2beta1")  # the CRD of the mpi-operator serves the latter alone
     roles = ("Launcher", "Worker")
     replica_specs = "mpiReplicaSpecs"
     managers = ("kubeflow.org/training-operator", "kubeflow.org/mpi-operator")

@@ -10,7 +10,6 @@ import hashlib
 import re
 
 from scheduler.operator.api_objects import INDEX, JOB_NAME, OPERATOR_NAME, ROLE, Job, Json, labels_of
-from scheduler.operator.job_kind import API_VERSION
 from scheduler.operator.job_kinds import KINDS
 from scheduler.operator.job_spec import InvalidSpec, JobSpec
 
@@ -66,7 +65,7 @@ def client_labels(job: Job) -> dict[str, str]:
 
 def owner_reference(job: Job) -> Json:
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": job.api_version,
         "kind": job.kind,
         "name": job.metadata.name,
         "uid": job.metadata.uid,

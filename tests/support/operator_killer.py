@@ -21,7 +21,7 @@ from muster.assertions.jobs import job_is
 from muster.assertions.operator_objects import created
 from muster.environment import Environment, ScenarioContext
 from muster.environment.training_jobs import TrainingJobs
-from muster.operators.base import Operator
+from muster.operators.base import Operator, OperatorSettings
 from muster.recording.questions import all_of, eventually
 
 KILL_COUNT_FILE = "OPERATOR_KILLS"
@@ -78,9 +78,9 @@ def pytest_configure() -> None:
     create, finish = TrainingJobs.create_job, ScenarioContext.finish_pods
     killers: list[Killer] = []
 
-    def ensure_operator(environment: Environment, profile: str) -> Operator:
+    def ensure_operator(environment: Environment, settings: OperatorSettings) -> Operator:
         # It may have been killed just now: do not start a second one.
-        operator = environment.operator or need(environment, profile)
+        operator = environment.operator or need(environment, settings)
         if not killers:
             killers.append(Killer(operator))
             killers[0].start()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +11,7 @@ from scheduler.operator import creations, mpi_job, pod_group, reconcile, replica
 from scheduler.operator.actions import Action, CreatePod, CreateService
 from scheduler.operator.api_objects import OPERATOR_NAME, Job, Json
 from scheduler.operator.controller import Controller
+from scheduler.operator.executor import Executor, Result
 from scheduler.operator.job_cache import JobKey
 from scheduler.operator.job_kind import JobKind
 from scheduler.operator.job_spec import JobSpec, ReplicaSpec
@@ -103,7 +106,7 @@ def scheduling_policy_is_ignored(patch: Patch) -> None:
     patch.function(pod_group.dialect_of, lambda _spec, _profile: None)
 
 
-@operator_fault('JOB-06: job "loose" never had a PodGroup')
+@operator_fault('JOB-29: job "loose" never had a PodGroup')
 def every_job_has_a_pod_group(patch: Patch) -> None:
     """A job without a schedulingPolicy gets a PodGroup as well."""
     original = pod_group.dialect_of
@@ -113,10 +116,67 @@ def every_job_has_a_pod_group(patch: Patch) -> None:
 @operator_fault(
     'JOB-06: the PodGroup of gang "partial" has minMember 2 and queue "research"',
     'JOB-12: job "invalid" has a Failed condition that names "schedulingPolicy.minAvailable"',
+    'JOB-27: at least 2 pods of the gang "partial" run',
 )
 def min_available_is_ignored(patch: Patch) -> None:
     """minMember is the number of replicas, and a larger minAvailable is no error."""
     patch.function(pod_group.min_member, lambda _job, spec: spec.total)
+
+
+@operator_fault('JOB-27: the PodGroup of job "whole" has minMember 3')
+def only_jobs_with_a_policy_are_gangs(patch: Patch) -> None:
+    """Under gang scheduling a job without a schedulingPolicy gets no PodGroup."""
+    original = pod_group.dialect_of
+    patch.function(original, lambda spec, profile: original(spec, replace(profile, gang_all_jobs=False)))
+
+
+@operator_fault(Aim("JOB-27", 'the PodGroup of job "whole" has minMember 3', seen="'minMember': 1"))
+def default_gangs_need_one_member(patch: Patch) -> None:
+    """The PodGroup of a job without a schedulingPolicy has minMember 1."""
+    original = pod_group.min_member
+
+    def one_without_policy(job: Job, spec: JobSpec) -> int:
+        return original(job, spec) if spec.run_policy.scheduling else 1
+
+    patch.function(original, one_without_policy)
+
+
+@operator_fault('JOB-27: no pod of the gang "whole" is bound')
+def pods_of_default_gangs_are_no_members(patch: Patch) -> None:
+    """A job without a schedulingPolicy gets a PodGroup, but its pods do not belong to it, and do not wait for it."""
+    join, admitted = pod_group.join_group, pod_group.is_admitted
+
+    def only_declared(dialect: Dialect, job: Job, spec: JobSpec, *more: Any) -> None:
+        if spec.run_policy.scheduling:
+            join(dialect, job, spec, *more)
+
+    patch.function(join, only_declared)
+    patch.function(admitted, lambda dialect, group: group is not None)
+
+
+@operator_fault(
+    Aim("JOB-28", 'of the pods of job "train" none but "train-master-0", "train-worker-1"', seen="train-worker-5")
+)
+def pods_are_created_all_at_once(patch: Patch) -> None:
+    """All pods of a job are one batch."""
+
+    async def one_batch(executor: Executor, job: Job, manifests: Sequence[Json]) -> list[Result]:
+        return await asyncio.gather(*(executor._create(job, one) for one in manifests), return_exceptions=True)
+
+    patch.attribute(Executor, "_create_in_batches", one_batch)
+
+
+@operator_fault(
+    Aim("JOB-28", 'of the pods of job "train" none but "train-master-0", "train-worker-1"', seen="train-worker-5")
+)
+def creation_continues_after_an_error(patch: Patch) -> None:
+    """Pods are created one after the other, also after one that was refused."""
+
+    async def one_by_one(executor: Executor, job: Job, manifests: Sequence[Json]) -> list[Result]:
+        found = [await asyncio.gather(executor._create(job, one), return_exceptions=True) for one in manifests]
+        return [result for (result,) in found]
+
+    patch.attribute(Executor, "_create_in_batches", one_by_one)
 
 
 @operator_fault('JOB-06: the PodGroup of gang "whole" has minMember 3 and queue "research"')

@@ -24,6 +24,7 @@ from muster.assertions.operator_objects import (
     job_rejected_for,
     launcher_created_after_workers,
     never_owned_anything,
+    never_owned_other_pods,
     no_pod_group,
     nothing_left,
     pod_environment,
@@ -98,6 +99,16 @@ def test_services_are_created_before_pods() -> None:
     assert ask(first, builder) is FALSE, "there is no service"
     builder.made("Service", "x", "train")
     assert ask(first, builder) is FALSE, "it came too late"
+
+
+def test_pods_that_were_not_to_be_created() -> None:
+    only = never_owned_other_pods("train", ["train-master-0", "train-worker-1"])
+    builder = JobHistoryBuilder().job("train", "Created").job("other", "Created")
+    assert ask(only, builder) is TRUE, "none of them has to exist"
+    builder.replica("train-worker-1", "train").replica("other-worker-2", "other")
+    assert ask(only, builder) is TRUE
+    builder.replica("train-worker-2", "train").gone("train-worker-2")
+    assert ask(only, builder) is FALSE, "it was there"
 
 
 def test_a_job_that_no_controller_has_touched() -> None:

@@ -24,6 +24,7 @@ from muster.environment.in_cluster_scheduler import (
     required_kinds,
 )
 from muster.errors import NotStaged, UsageError
+from muster.operators.base import OperatorSettings
 from muster.recording.history import History
 from muster.recording.recorder import Recorder
 from muster.recording.records import Moment, Record
@@ -131,4 +132,4 @@ def test_jobs_are_not_staged_where_their_kinds_are_not_served() -> None:
     environment: Any = Environment(RunOptions(kubeconfig=Path("kubeconfig"), run_id=RUN))
     environment.api = SimpleNamespace(read=lambda _: b'{"groups": [{"name": "apps"}]}')
     with pytest.raises(NotStaged, match="the cluster does not serve pytorchjobs, mpijobs"):
-        environment.ensure_operator("walkthroughs")
+        environment.ensure_operator(OperatorSettings())

@@ -16,7 +16,7 @@ class Operator:
 
     name = "old"
 
-    def check_job_kind(self, _kind: str) -> None:
+    def check_job_kind(self, _kind: str, _version: str) -> None:
         return
 
 
@@ -34,7 +34,7 @@ class Scenario:
     namespace = "test"
     api = Api()
 
-    def ensure_operator(self, _profile: str) -> Operator:
+    def ensure_operator(self, _settings: object) -> Operator:
         return Operator()
 
 

@@ -145,6 +145,48 @@ def test_retries_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(go())
 
 
+@pytest.mark.parametrize(
+    ("served_versions", "watched"),
+    [({"v1", "v2"}, "/v1/things"), ({"v1"}, "/v1/things"), ({"v2"}, "/v2/things"), (set(), "/v1/things")],
+)
+def test_another_version_is_watched_where_the_first_is_not_served(served_versions: set[str], watched: str) -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path.split("/")[1] not in served_versions:
+            return await response(404)(request)
+        return await (streamed(forever=True) if "watch" in request.query else listed(1))(request)
+
+    async def go() -> None:
+        async with served(answer) as client, asyncio.timeout(20):
+            reflector = Reflector(client, "/v1/things", CustomObject, lambda *_: None, others=["/v2/things"])
+            task = asyncio.create_task(reflector.run())
+            await reflector.synced.wait()
+            assert reflector.path == watched
+            task.cancel()
+
+    asyncio.run(go())
+
+
+def test_a_version_that_appears_during_the_choice_is_not_missed() -> None:
+    """Both appear after the second one was asked: jobs of the first would be read with the defaults of the second."""
+    asked: list[str] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        asked.append(request.path)
+        if len(asked) == 1:
+            return await response(404)(request)
+        return await (streamed(forever=True) if "watch" in request.query else listed(1))(request)
+
+    async def go() -> None:
+        async with served(answer) as client, asyncio.timeout(20):
+            reflector = Reflector(client, "/v1/things", CustomObject, lambda *_: None, others=["/v2/things"])
+            task = asyncio.create_task(reflector.run())
+            await reflector.synced.wait()
+            assert (reflector.path, asked[0]) == ("/v1/things", "/v2/things")
+            task.cancel()
+
+    asyncio.run(go())
+
+
 def test_an_expired_watch_lists_again_and_reports_deletions() -> None:
     expired = ("ERROR", {"kind": "Status", "code": 410, "reason": "Expired"})
     changes = asyncio.run(

@@ -6,6 +6,9 @@ from urllib.parse import urlparse
 
 import pytest
 
+from muster.operators import OPERATORS, Operator
+from muster.operators.base import ReferenceOperator
+from muster.operators.training_operator import TrainingOperator
 from muster.schedulers import SCHEDULERS
 from muster.schedulers.base import Scheduler
 from muster.schedulers.excuses import Excuse
@@ -24,6 +27,24 @@ def test_an_excuse_names_behaviours_a_reason_and_its_source(scheduler: type[Sche
     for behaviour in excuse.behaviours:
         claimed = {claim for each in scheduler.configurations for claim in scheduler.claims(each)}
         assert set(BEHAVIOURS[behaviour].capabilities) <= claimed, "what is not claimed needs no excuse"
+
+
+OPERATOR_EXCUSES = [(operator, excuse) for operator in OPERATORS for excuse in operator.excuses]
+
+
+@pytest.mark.parametrize(("operator", "excuse"), OPERATOR_EXCUSES, ids=lambda value: getattr(value, "name", None))
+def test_an_operator_is_excused_from_behaviours_of_jobs_alone(operator: type[Operator], excuse: Excuse) -> None:
+    assert excuse.because
+    assert urlparse(excuse.source).scheme == "https"
+    for behaviour in excuse.behaviours:
+        assert "jobs" in BEHAVIOURS[behaviour].tags
+        assert operator.excuse_for(behaviour) is excuse
+
+
+def test_mpi_jobs_are_asked_of_the_training_operator_in_v1() -> None:
+    for behaviour in ("JOB-19", "JOB-20", "JOB-27", "JOB-28"):
+        assert TrainingOperator.excuse_for(behaviour) is None
+    assert ReferenceOperator.excuses == ()
 
 
 def test_a_part_excuses_no_whole_behaviour() -> None:

@@ -8,8 +8,8 @@ import pytest
 from muster.arena.clients import ArenaClient, MusterClient, choose_client
 from muster.errors import NotSupported, UsageError
 from muster.operators import choose_operator
-from muster.operators.base import TRAINING_OPERATOR
-from muster.operators.training_operator import TrainingOperator170
+from muster.operators.base import ALL_JOBS, DECLARED_JOBS, TRAINING_OPERATOR, OperatorSettings, ReferenceOperator
+from muster.operators.training_operator import TrainingOperator, TrainingOperator170
 from muster.run_options import DEFAULT_OPERATOR
 from muster.schedulers.base import ProcessContext
 from muster.schedulers.dialect import Dialect
@@ -78,12 +78,44 @@ def test_the_training_operator_creates_podgroups_for_volcano_only(dialect: Diale
     assert f"--kubeconfig={tmp_path}/admin.kubeconfig" in flags
 
 
+def test_the_reference_operator_makes_gangs_of_the_jobs_that_a_scenario_chooses(tmp_path: Path) -> None:
+    operator = ReferenceOperator(context(tmp_path), VolcanoDialect())
+    assert _flag(operator, "--gang-jobs") == "scheduling-policy"
+    operator.settings = OperatorSettings(TRAINING_OPERATOR, ALL_JOBS)
+    assert _flag(operator, "--gang-jobs") == "all"
+    assert _flag(operator, "--profile") == "training-operator"
+
+
+def _flag(operator: ReferenceOperator, flag: str) -> str:
+    argv = operator._prepare().argv
+    return argv[argv.index(flag) + 1]
+
+
+def test_gangs_that_an_operator_cannot_create_are_not_supported(tmp_path: Path) -> None:
+    for operator in (ReferenceOperator, TrainingOperator170):
+        operator(context(tmp_path), VolcanoDialect()).check_gangs(ALL_JOBS)
+        with pytest.raises(NotSupported, match="creates no PodGroups for default-scheduler"):
+            operator(context(tmp_path), Dialect("default-scheduler")).check_gangs(ALL_JOBS)
+    ReferenceOperator(context(tmp_path), VolcanoDialect()).check_gangs(DECLARED_JOBS)
+    with pytest.raises(NotSupported, match="no setting by which only some jobs are gangs"):
+        TrainingOperator170(context(tmp_path), VolcanoDialect()).check_gangs(DECLARED_JOBS)
+
+
 def test_a_job_kind_that_the_operator_does_not_reconcile_is_not_supported(tmp_path: Path) -> None:
     operator = TrainingOperator170(context(tmp_path), Dialect("default-scheduler"))
     operator.check_job_kind("PyTorchJob")
     for kind in ("mpi", "MPIJob"):
         with pytest.raises(NotSupported, match=f"training-operator@1.7.0 does not reconcile the walk-throughs' {kind}"):
             operator.check_job_kind(kind)
+
+
+def test_mpi_jobs_of_v1_alone_are_supported_by_the_current_release(tmp_path: Path) -> None:
+    operator = TrainingOperator(context(tmp_path), Dialect("default-scheduler"))
+    operator.check_job_kind("MPIJob", "v1")
+    for kind, version in (("mpi", ""), ("MPIJob", "v1alpha1"), ("MPIJob", "v2beta1")):
+        with pytest.raises(NotSupported, match=f"does not reconcile {kind} of {version or 'v1alpha1'}"):
+            operator.check_job_kind(kind, version)
+    ReferenceOperator(context(tmp_path), Dialect("default-scheduler")).check_job_kind("MPIJob", "v2beta1")
 
 
 def test_the_training_operator_is_not_restarted_for_a_profile(tmp_path: Path) -> None:
@@ -96,10 +128,10 @@ def test_the_training_operator_is_not_restarted_for_a_profile(tmp_path: Path) ->
     operator.start()
     try:
         process = operator.process
-        operator.configure(TRAINING_OPERATOR)
+        operator.configure(OperatorSettings(TRAINING_OPERATOR))
         assert operator.process is process
         operator.kill()
-        operator.configure(TRAINING_OPERATOR)
+        operator.configure(OperatorSettings(TRAINING_OPERATOR))
         assert operator.process is not None
         assert operator.process is not process
     finally:

@@ -82,7 +82,8 @@ def operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     webhooks, crd = tmp_path / "webhooks.yaml", tmp_path / "crd.yaml"
     webhooks.write_text(yaml.safe_dump(SHIPPED))
     crd.write_text("")
-    assets = {"training-operator-webhooks.yaml": webhooks, "training-operator-pytorchjobs.yaml": crd}
+    crds = dict.fromkeys(("training-operator-pytorchjobs.yaml", "training-operator-mpijobs.yaml"), crd)
+    assets = {"training-operator-webhooks.yaml": webhooks, **crds}
     admin = tmp_path / "admin.kubeconfig"
     made = TrainingOperator(ProcessContext(tmp_path, admin, admin, assets), Dialect("default-scheduler"))
     yield made

@@ -1,4 +1,4 @@
-"""A binding counts as refused when the API server refuses it, not when the policy was created."""
+"""A request counts as refused when the API server refuses it, not when the policy was created."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,12 +9,12 @@ import pytest
 from muster import timeouts
 from muster.cluster.api import ApiRefused
 from muster.cluster.run_scope import ScopedApi
-from muster.environment.refused_bindings import RefusedBindings
+from muster.environment.refused_requests import RefusedBindings, RefusedCreations
 from muster.environment.scenario import ScenarioContext
 from muster.errors import HarnessError, NotStaged
 
 NOT_FOUND = ApiRefused(404, "NotFound", 'pods "train-1" not found', "bind")
-REFUSED = ApiRefused(422, "Invalid", "denied request: this scenario refuses the binding", "bind")
+REFUSED = ApiRefused(422, "Invalid", "denied request: this scenario refuses the request", "bind")
 
 
 def refusals(*answers: ApiRefused, **api: Any) -> tuple[RefusedBindings, MagicMock]:
@@ -46,7 +46,7 @@ def test_what_a_failed_scenario_leaves_is_deleted() -> None:
     bindings, api = refusals(REFUSED)
     bindings.refuse("train-1")
     bindings.cleanup()
-    assert {call.args[1] for call in api.delete.call_args_list} == {"space-train-1"}
+    assert {call.args[1] for call in api.delete.call_args_list} == {"space-train-1-binding"}
 
 
 def test_a_policy_without_effect_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,3 +62,16 @@ def test_an_existing_cluster_gets_no_policy() -> None:
     with pytest.raises(NotStaged, match="cluster-wide"):
         bindings.refuse("train-1")
     api.create.assert_not_called()
+
+
+def test_a_creation_is_forbidden_and_never_carried_out() -> None:
+    """As by a quota: an operator may take what is invalid for a lost cause."""
+    api = MagicMock()
+    forbidden = ApiRefused(403, "Forbidden", "denied request: this scenario refuses the request", "create")
+    api.dry_run.side_effect = [None, forbidden]
+    scenario = SimpleNamespace(api=api, namespace="space", note_activity=lambda: None)
+    RefusedCreations(cast(ScenarioContext, scenario)).refuse("train-worker-0")
+    policy = api.create.call_args_list[0].args[0]
+    assert policy["spec"]["validations"][0]["reason"] == "Forbidden"
+    assert policy["spec"]["matchConstraints"]["resourceRules"][0]["resources"] == ["pods"]
+    assert api.dry_run.call_count == 2
