@@ -30,6 +30,7 @@ _MISSING_KIND_SECONDS = 3.0  # poll: nothing but a watch of all CRDs shows a new
 _FORBIDDEN_SECONDS = 30.0  # poll: nothing shows that a permission was granted
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is unavailable
 _SCOPE = os.environ.get("MUSTER_SCOPE", "").encode()  # on an existing cluster: only objects that contain this text
+IS_SCOPED = bool(_SCOPE)
 _SHORT_LIVED = 1.0  # seconds; a watch that ends sooner counts as an error
 _PAGE_SIZE = 500  # objects
 _PAGED_ATTEMPTS = 2  # a list whose token expires again is read in one response, as client-go does

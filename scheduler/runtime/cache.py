@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from scheduler.client import DELETED, MODIFIED, Client, Reflector
+from scheduler.client import DELETED, IS_SCOPED, MODIFIED, Client, Reflector
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.policy import SCHEDULER_NAMES
 from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, CustomResource, Namespace, PriorityClass
@@ -71,7 +71,12 @@ class Cache:
         ]
 
     def _selector_reflectors(self, reflector: Callable[..., Reflector[Any]]) -> list[Reflector[Any]]:
-        """Of what only ranks nodes: a scheduler that may not list these kinds does without default spread."""
+        """Of what only ranks nodes: a scheduler that may not list these kinds does without default spread.
+
+        On an existing cluster they are not even asked for: a run has no permissions that it does not need.
+        """
+        if IS_SCOPED:
+            return []
         selectors = self.selectors
         replica_set, stateful_set = (partial(selectors.observe_controller, one) for one in (REPLICA_SET, STATEFUL_SET))
         return [

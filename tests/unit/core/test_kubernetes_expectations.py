@@ -1,6 +1,7 @@
 """What Kubernetes' own sig-scheduling tests expect of affinity, spread, host ports, taints and preemption.
 
-Each test is one expectation of test/e2e/scheduling (predicates.go, priorities.go, preemption.go, ubernetes_lite.go) for the core alone.
+Each test is one expectation of test/e2e/scheduling (predicates.go, priorities.go, preemption.go, ubernetes_lite.go) for
+the core alone.
 """
 
 from __future__ import annotations

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import MagicMock
 
 import msgspec
 import pytest
 
-from scheduler.client import ADDED, DELETED, MODIFIED
+from scheduler.client import ADDED, DELETED, MODIFIED, Client
 from scheduler.core.actions import Bind
 from scheduler.core.plan import plan
 from scheduler.core.pod_constraints import Selector, SelectorRequirement
@@ -216,3 +217,20 @@ def test_the_pods_of_a_service_are_bound_to_all_zones(world: World) -> None:
     of_service = [nodes[f"p{number}"] for number in range(6)]
     assert sorted(of_service) == ["a1", "a1", "b1", "b1", "c1", "c1"]
     assert len({nodes[f"bare{number}"] for number in range(6)}) == 1
+
+
+@pytest.mark.parametrize("scoped", [True, False])
+def test_on_an_existing_cluster_these_kinds_are_not_asked_for(
+    world: World, monkeypatch: pytest.MonkeyPatch, *, scoped: bool
+) -> None:
+    monkeypatch.setattr("scheduler.runtime.cache.IS_SCOPED", scoped)
+    requested: list[str] = []
+
+    def note(_client: object, path: str, *_: object, **_options: object) -> None:
+        requested.append(path)
+
+    monkeypatch.setattr("scheduler.runtime.cache.Reflector", note)
+    world.cache.reflectors(MagicMock(Client))
+    kinds = {path.rpartition("/")[2] for path in requested}
+    assert "pods" in kinds
+    assert kinds.isdisjoint({"services", "replicationcontrollers", "replicasets", "statefulsets"}) == scoped
