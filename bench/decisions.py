@@ -77,6 +77,8 @@ def cases() -> Iterator[tuple[str, Callable[[], ClusterState]]]:
     for groups in (50, 400):
         yield f"{groups} groups that name all later ones", partial(linked, groups)
     yield "one pod beside 20000 pending, 5000 nodes", partial(backlog, 20_000)
+    for services in (1, 400):
+        yield f"400 pods of {services} Services beside 40000, 5000 nodes", partial(default_spread, services)
     for name, constraints in (("host port", PORT), ("anti-affinity", APART), ("spread", SPREAD)):
         yield f"200 pods preempt for their {name}, 5000 nodes", partial(constrained, constraints, 200)
         yield f"gang of 32 preempts for its {name}, 5000 nodes", partial(constrained, constraints, 32, gang=True)
@@ -128,6 +130,15 @@ def distinct_affinities(count: int) -> ClusterState:
     for number in range(count):
         term = (SelectorRequirement("tenant", "NotIn", (f"tenant-{number}",)),)
         cluster.set_pod(pod(f"pod-{number}", replace(shape(gpus=1), affinity=(term,))))
+    return cluster
+
+
+def default_spread(services: int) -> ClusterState:
+    cluster = full(5_000)
+    for number in range(400):
+        labels = {"app": f"service-{number % services}"}
+        selector = (SelectorRequirement("app", "In", (labels["app"],)),)
+        cluster.set_pod(pod(f"pod-{number}", shape(cpu=100), labels=labels, default_spread=selector))
     return cluster
 
 
@@ -186,6 +197,7 @@ def built(nodes: int) -> ClusterState:
     cluster = ClusterState()
     for number in range(nodes):
         labels = {"host": f"node-{number:05}", "zone": f"zone-{number % 10}"}
+        labels |= {"kubernetes.io/hostname": labels["host"], "topology.kubernetes.io/zone": labels["zone"]}
         allocatable = {GPU: 8, PODS: 110, "cpu": 64_000, "memory": 1 << 40}
         cluster.set_node(Node(f"node-{number:05}", allocatable, labels))
     return cluster

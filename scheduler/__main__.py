@@ -100,7 +100,7 @@ async def _explain(access: Access, policy: Policy, namespace: str, name: str) ->
         finally:
             for task in tasks:
                 task.cancel()
-    cache.update_volumes()
+    cache.update_pods()
     pod = next((pod for pod in cache.cluster.pods.values() if pod.key == (namespace, name)), None)
     if pod is None:
         sys.stderr.write(f"there is no pending or running pod {namespace}/{name}\n")

@@ -7,12 +7,13 @@ from scheduler.client.access import Access, AccessError
 from scheduler.client.client import Client
 from scheduler.client.errors import ApiError, NotLeader, Unreachable
 from scheduler.client.metadata import Metadata, OwnerReference, Watched
-from scheduler.client.reflector import ADDED, DELETED, MODIFIED, Reflector, all_synced, relist_all
+from scheduler.client.reflector import ADDED, DELETED, IS_SCOPED, MODIFIED, Reflector, all_synced, relist_all
 from scheduler.client.write_deadline import WriteDeadline
 
 __all__ = [
     "ADDED",
     "DELETED",
+    "IS_SCOPED",
     "MODIFIED",
     "Access",
     "AccessError",

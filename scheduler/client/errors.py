@@ -24,6 +24,10 @@ class ApiError(Exception):
         return self.status == 404
 
     @property
+    def is_forbidden(self) -> bool:
+        return self.status == 403
+
+    @property
     def is_expired(self) -> bool:
         """410: the resourceVersion is too old, list again."""
         return self.status == 410

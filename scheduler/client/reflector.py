@@ -27,8 +27,10 @@ ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 _WATCH_SECONDS = 300  # then the API server ends the watch: a dead connection is noticed
 _IDLE_SECONDS = _WATCH_SECONDS + 30
 _MISSING_KIND_SECONDS = 3.0  # poll: nothing but a watch of all CRDs shows a new CRD
+_FORBIDDEN_SECONDS = 30.0  # poll: nothing shows that a permission was granted
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is unavailable
 _SCOPE = os.environ.get("MUSTER_SCOPE", "").encode()  # on an existing cluster: only objects that contain this text
+IS_SCOPED = bool(_SCOPE)
 _SHORT_LIVED = 1.0  # seconds; a watch that ends sooner counts as an error
 _PAGE_SIZE = 500  # objects
 _PAGED_ATTEMPTS = 2  # a list whose token expires again is read in one response, as client-go does
@@ -43,7 +45,8 @@ class Reflector(Generic[T]):
     """Run it as a task. `objects` is the current state; `synced` is set after the first list.
 
     The consumer is called in the event loop and must not block; a `DELETED` carries the last known state. Where `path`
-    is not served, the first of `others` that is takes its place: another version of the same kind.
+    is not served, the first of `others` that is takes its place: another version of the same kind. An `optional` kind
+    that may not be listed counts as empty.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Reflector(Generic[T]):
         *,
         query: Query | None = None,
         others: Sequence[str] = (),
+        optional: bool = False,
     ) -> None:
         self.objects: dict[tuple[str, str], T] = {}
         self.synced = asyncio.Event()
@@ -64,6 +68,8 @@ class Reflector(Generic[T]):
         self._query = dict(query or {})
         self._decoder = msgspec.json.Decoder(kind)
         self._consumer = consumer
+        self._optional = optional
+        self._reported_forbidden = False
         self._version = ""
         self._running: asyncio.Task[None] | None = None  # the list, watch or pause that `relist` interrupts
         self._relist = False  # called for since the last list or watch was started
@@ -93,10 +99,11 @@ class Reflector(Generic[T]):
                 self._running.result()
             except ApiError as error:
                 self._version = ""
-                if error.is_missing:
+                if error.is_missing or (error.is_forbidden and self._optional):
                     if not self._relist:  # else the answer is older than the call
                         self._replace([])
-                    await self._pause(_MISSING_KIND_SECONDS)
+                    self._report_forbidden(error)
+                    await self._pause(_FORBIDDEN_SECONDS if error.is_forbidden else _MISSING_KIND_SECONDS)
                     continue
                 if not error.is_expired:
                     _log.warning("%s: %s", self.path, error)
@@ -109,6 +116,12 @@ class Reflector(Generic[T]):
                 pause = _FIRST_PAUSE
             await self._pause(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _report_forbidden(self, error: ApiError) -> None:
+        """Once: the list is tried again for as long as the process runs."""
+        if error.is_forbidden and not self._reported_forbidden:
+            self._reported_forbidden = True
+            _log.warning("%s may not be listed and watched, and counts as empty: %s", self.path, error)
 
     async def _pause(self, seconds: float) -> None:
         if self._relist:

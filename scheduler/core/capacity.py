@@ -7,12 +7,16 @@ it takes no capacity that is reserved for another pod. Constraints regarding oth
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from scheduler.core.node_table import Mask, NodeTable, Numbers
 from scheduler.core.placement_filters import allowed, preference
 from scheduler.core.policy import LEAST_ALLOCATED, MOST_ALLOCATED
 from scheduler.core.scheduling_types import CPU, GPU, PODS, Pod, PodRequirements
+
+Crowding = Callable[[Numbers], Numbers]  # for these rows, lower is better
 
 _PENALTY_WEIGHT = 1 << 44  # a penalty outweighs any amount of free resources
 _MAX_SCORE = _PENALTY_WEIGHT - 1
@@ -48,14 +52,14 @@ class Capacity:
         """The same resources, allocated by bin packing; None if they are already."""
         return Capacity(self.table, *self.layers, freed=self.freed, last=self._last) if self._spreads else None
 
-    def allocate_best(self, requirements: PodRequirements) -> int | None:
+    def allocate_best(self, requirements: PodRequirements, crowding: Crowding | None = None) -> int | None:
         """Allocate on the best node for such a pod; None when no node fits."""
         last = self._last
-        same = last.requirements is requirements and not requirements.concerns_other_pods
+        same = last.requirements is requirements and not requirements.concerns_other_pods and crowding is None
         if same and not self._spreads and self.fits(last.row, requirements):
             row: int | None = last.row  # an identical pod came before: the fullest node is even fuller now
         else:
-            row = self.best(requirements, self.fitting(requirements))
+            row = self.best(requirements, self.fitting(requirements), crowding)
         if row is not None:
             self._change(row, requirements, -1)
             last.requirements, last.row = requirements, row
@@ -91,8 +95,12 @@ class Capacity:
             return True
         return bool(allowed(requirements, self.table, self.layers, self.freed)[row])
 
-    def best(self, requirements: PodRequirements, among: Mask) -> int | None:
-        """The preferred node that fits; then the fullest or the emptiest, by the policy; then the first by name."""
+    def best(self, requirements: PodRequirements, among: Mask, crowding: Crowding | None = None) -> int | None:
+        """The preferred node that fits; then the fullest or the emptiest, by the policy; then the first by name.
+
+        The least crowded one comes before the policy. A pod that requests GPUs is packed, and it comes after: spread
+        over all nodes, such pods would leave none whole for large jobs.
+        """
         rows = np.flatnonzero(among)
         if not len(rows):
             return None
@@ -100,8 +108,12 @@ class Capacity:
         if requirements.concerns_other_pods:
             preferred = preference(requirements, self.table, self.layers[0], rows)
             penalty = penalty if preferred is None else penalty - preferred
-        score = penalty * _PENALTY_WEIGHT + self._allocation_score(requirements, rows)
-        return int(rows[np.argmin(score)])
+        allocation = self._allocation_score(requirements, rows)
+        score = penalty * _PENALTY_WEIGHT + allocation
+        if crowding is None:
+            return int(rows[np.argmin(score)])
+        packed, crowded = scored_resource(requirements) == GPU, crowding(rows)
+        return int(rows[_first_lowest((score, crowded) if packed else (penalty, crowded, allocation))])
 
     def _allocation_score(self, requirements: PodRequirements, rows: Numbers) -> Numbers:
         """Lower is better: the free amount of one resource, or the part of it that would be allocated."""
@@ -146,6 +158,15 @@ class Capacity:
             if column is not None:
                 for layer in self.layers:
                     layer[column, row] += sign
+
+
+def _first_lowest(keys: tuple[Numbers, ...]) -> int:
+    """The first position at which the first key is lowest; of equal ones, the next key decides."""
+    left = np.arange(len(keys[0]))
+    for key in keys:
+        values = key[left]
+        left = left[values == values.min()]
+    return int(left[0])
 
 
 def scored_resource(requirements: PodRequirements) -> str:

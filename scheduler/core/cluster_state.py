@@ -30,6 +30,7 @@ class ClusterState:
         self.binding: dict[str, Pod] = {}  # assumed to be bound, not yet confirmed by the API server
         self.changed_groups: set[Key] = set()  # since the last `clear_changes`
         self._on_node: dict[str, dict[str, Pod]] = defaultdict(dict)
+        self._in_namespace: dict[str, dict[str, Pod]] = defaultdict(dict)  # bound pods
         self._in_group: dict[Key, dict[str, Pod]] = defaultdict(dict)
         self._schedulers: dict[Key, set[str]] = defaultdict(set)  # schedulerNames of present and past members
         self._deleted_groups: dict[Key, Group] = {}  # deleted groups with bound members
@@ -77,6 +78,7 @@ class ClusterState:
         self.pods[pod.uid] = pod
         if pod.node:
             self._on_node[pod.node][pod.uid] = pod
+            self._in_namespace[pod.key[0]][pod.uid] = pod
             self._add_usage(pod, +1)
             if pod.binding:
                 self.binding[pod.uid] = pod
@@ -100,6 +102,7 @@ class ClusterState:
         if pod.node:
             self._add_usage(pod, -1)
             _remove_from(self._on_node, pod.node, uid)
+            _remove_from(self._in_namespace, pod.key[0], uid)
         if pod.group is not None:
             _remove_from(self._in_group, pod.group, uid)
             if pod.group not in self._in_group:
@@ -142,6 +145,9 @@ class ClusterState:
 
     def bound(self) -> list[Pod]:
         return [pod for pods in self._on_node.values() for pod in pods.values()]
+
+    def bound_in_namespace(self, namespace: str) -> list[Pod]:
+        return list(self._in_namespace.get(namespace, _NO_PODS).values())
 
     def members(self, key: Key) -> list[Pod]:
         return list(self._in_group.get(key, _NO_PODS).values())
@@ -203,7 +209,7 @@ class ClusterState:
             self._table = None
 
     def _views(self, pod: Pod) -> list[dict[str, Pod]]:
-        views = [self._on_node[pod.node]] if pod.node else []
+        views = [self._on_node[pod.node], self._in_namespace[pod.key[0]]] if pod.node else []
         return views + ([self._in_group[pod.group]] if pod.group is not None else [])
 
     def _named_queue(self, pod: Pod) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from scheduler.core.capacity import Capacity, largest_first
+from scheduler.core.capacity import Capacity, Crowding, largest_first
 from scheduler.core.constrained_search import constrained_search
 from scheduler.core.effort import Effort
 from scheduler.core.gang_search import search
@@ -23,10 +23,18 @@ Placement = dict[str, int]  # by uid, the row of a node
 _GREEDY_EFFORT = 2000  # of each member
 
 
-def place(members: Sequence[Pod], capacity: Capacity, nominated: Mapping[str, int] | None = None) -> Placement | None:
-    """Allocate for all members, on their nominated nodes first; or leave the capacity unchanged and return None."""
+def place(
+    members: Sequence[Pod],
+    capacity: Capacity,
+    nominated: Mapping[str, int] | None = None,
+    crowding: Crowding | None = None,
+) -> Placement | None:
+    """Allocate for all members, on their nominated nodes first; or leave the capacity unchanged and return None.
+
+    `crowding` ranks the nodes for a single pod.
+    """
     if len(members) == 1:
-        return _place_greedily(members, capacity, nominated or {})
+        return _place_greedily(members, capacity, nominated or {}, crowding)
     return _place_gang(members, capacity, nominated or {}, Effort())
 
 
@@ -61,14 +69,16 @@ def _place_gang(
     return placed
 
 
-def _place_greedily(members: Sequence[Pod], capacity: Capacity, nominated: Mapping[str, int]) -> Placement | None:
+def _place_greedily(
+    members: Sequence[Pod], capacity: Capacity, nominated: Mapping[str, int], crowding: Crowding | None = None
+) -> Placement | None:
     placed: Placement = {}
     for pod in members:
         row = nominated.get(pod.uid)
         if row is not None and capacity.fits(row, pod.requirements):
             capacity.allocate(row, pod.requirements)
         else:
-            row = capacity.allocate_best(pod.requirements)
+            row = capacity.allocate_best(pod.requirements, crowding)
         if row is None:
             _release_all(members, placed, capacity)
             return None

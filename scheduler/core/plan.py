@@ -29,6 +29,7 @@ from scheduler.core.actions import (
 from scheduler.core.admission import is_strict, unit_rejection
 from scheduler.core.binding_order import BindingOrder
 from scheduler.core.cluster_state import ClusterState
+from scheduler.core.default_spread import DefaultSpread
 from scheduler.core.gang_placement import Placement, place
 from scheduler.core.podgroup_phases import podgroup_phases
 from scheduler.core.policy import Policy
@@ -59,6 +60,7 @@ class SchedulingCycle:
     def __init__(self, cluster: ClusterState, policy: Policy) -> None:
         self._cluster, self._policy = cluster, policy
         self.snapshot = Snapshot(cluster, policy.schedulers, policy.scoring_strategy)
+        self._default_spread = DefaultSpread(cluster)
         self.actions: list[Action] = []
         self.started: set[Key] = set()  # the gangs that this plan starts
         self._heads: dict[str, str] = {}  # strict-FIFO queues whose head is pending, and that head
@@ -103,10 +105,13 @@ class SchedulingCycle:
         """Bind all of these members now, or none; with unbound claims, their volumes first."""
         if self.snapshot.queue_usage.exceeded(members, later=False):
             return False
-        placement = place(members, self.snapshot.free_now, self._nominated(members))
+        crowding = self._default_spread.crowding(members)
+        placement = place(members, self.snapshot.free_now, self._nominated(members), crowding)
         if placement is None:
             return False
         self.snapshot.bind(members)
+        for pod in members:
+            self._default_spread.bind(pod, placement[pod.uid])
         if any(pod.unbound_claims for pod in members):
             self._bind_volumes(unit, members, placement)
             return True
@@ -141,7 +146,8 @@ class SchedulingCycle:
         """Reserve what terminating pods will free, if that is enough."""
         if self.snapshot.queue_usage.exceeded(min_members, later=True):
             return False
-        placement = place(min_members, self.snapshot.free_later, self._nominated(min_members))
+        crowding = self._default_spread.crowding(min_members)
+        placement = place(min_members, self.snapshot.free_later, self._nominated(min_members), crowding)
         if placement is None:
             return False
         self._nominate(unit, min_members, placement)

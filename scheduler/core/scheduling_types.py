@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scheduler.core.pod_constraints import Counter, PodConstraints, SelectorRequirement
+from scheduler.core.pod_constraints import Counter, PodConstraints, Selector, SelectorRequirement
 from scheduler.core.volume_requirements import VolumeRequirement
 
 Amounts = Mapping[str, int]
@@ -103,6 +103,7 @@ class Pod:
     queue: str = ""  # by its own annotation; its group's queue has precedence
     non_preemptible: bool = False  # never a victim
     labels: Mapping[str, str] = field(default_factory=dict)
+    default_spread: Selector = ()  # while it is pending: the pods of its namespace among which it is spread by default
     unbound_claims: bool = False  # has claims that are bound only once a node is selected for the pod
     problem: str = ""
 

@@ -36,6 +36,7 @@ class _PodState:
         return replace(
             observed,
             node=node,
+            default_spread=() if node else observed.default_spread,
             binding=not observed.node and bool(node),
             nominated=nominated,
             terminating=observed.terminating or self.terminating,

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from scheduler.client import DELETED, MODIFIED, Client, Reflector
+from scheduler.client import DELETED, IS_SCOPED, MODIFIED, Client, Reflector
 from scheduler.core.cluster_state import ClusterState
+from scheduler.core.policy import SCHEDULER_NAMES
 from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, CustomResource, Namespace, PriorityClass
 from scheduler.runtime.assumed_pods import AssumedPods
 from scheduler.runtime.convert import TERMINAL, convert_budget, convert_node, convert_pod
+from scheduler.runtime.default_spread import (
+    REPLICA_SET,
+    STATEFUL_SET,
+    ApiReplicaSet,
+    ApiService,
+    DefaultSelectors,
+    with_default_spread,
+)
 from scheduler.runtime.pod_volumes import mounts, with_volumes
 from scheduler.runtime.podgroup_cache import PodGroupCache
 from scheduler.runtime.podgroups_and_queues import KOORDINATOR, VOLCANO, convert_queue
@@ -25,11 +34,14 @@ QUEUES = "/apis/scheduling.volcano.sh/v1beta1/queues"
 class Cache:
     """All observed and assumed objects. Calls `changed` when something has changed."""
 
-    def __init__(self, changed: Callable[[], None], *, strict_queues: bool = False) -> None:
+    def __init__(
+        self, changed: Callable[[], None], *, schedulers: Set[str] = SCHEDULER_NAMES, strict_queues: bool = False
+    ) -> None:
         self.cluster = ClusterState()
         self.assumed_pods = AssumedPods(self.cluster, changed, strict_queues=strict_queues)
         self.podgroups = PodGroupCache(self.cluster, changed)
         self.volumes = VolumeCache(changed)
+        self.selectors = DefaultSelectors(changed, schedulers)
         self.api_pods: dict[str, ApiPod] = {}  # by uid, as last observed
         self.queues: dict[str, CustomResource] = {}
         self._assumed_closed: set[str] = set()
@@ -55,6 +67,23 @@ class Cache:
             reflector("/api/v1/persistentvolumeclaims", ApiClaim, self.volumes.observe_claim),
             reflector("/api/v1/persistentvolumes", ApiVolume, self.volumes.observe_volume),
             reflector("/apis/storage.k8s.io/v1/storageclasses", ApiStorageClass, self.volumes.observe_class),
+            *self._selector_reflectors(partial(Reflector, client, optional=True)),
+        ]
+
+    def _selector_reflectors(self, reflector: Callable[..., Reflector[Any]]) -> list[Reflector[Any]]:
+        """Of what only ranks nodes: a scheduler that may not list these kinds does without default spread.
+
+        On an existing cluster they are not even asked for: a run has no permissions that it does not need.
+        """
+        if IS_SCOPED:
+            return []
+        selectors = self.selectors
+        replica_set, stateful_set = (partial(selectors.observe_controller, one) for one in (REPLICA_SET, STATEFUL_SET))
+        return [
+            reflector("/api/v1/services", ApiService, selectors.observe_service),
+            reflector("/api/v1/replicationcontrollers", ApiService, selectors.observe_replication_controller),
+            reflector("/apis/apps/v1/replicasets", ApiReplicaSet, replica_set),
+            reflector("/apis/apps/v1/statefulsets", ApiReplicaSet, stateful_set),
         ]
 
     def observe_pod(self, change: str, found: ApiPod) -> None:
@@ -64,10 +93,12 @@ class Cache:
             self.podgroups.remove_member(uid)
             self.assumed_pods.remove(uid)
             self.volumes.set_claims(uid, ())
+            self.selectors.remove_pod(uid)
             self.on_pod_deleted(uid)
             return
         self.api_pods[uid] = found
         self.podgroups.observe_member(found)
+        self.selectors.set_pod(found)
         if found.status.phase in TERMINAL:
             self.assumed_pods.remove(uid)
             self.volumes.set_claims(uid, ())
@@ -75,13 +106,13 @@ class Cache:
             self.volumes.set_claims(uid, (mount.key for mount in mounts(found)))
             self._publish_pod(found)
 
-    def update_volumes(self) -> None:
-        """Convert the pods again whose claims, or what these can be bound to, have changed."""
-        for uid in self.volumes.take_outdated():
+    def update_pods(self) -> None:
+        """Convert the pods again whose claims, or what these can be bound to, or whose default spread have changed."""
+        for uid in {*self.volumes.take_outdated(), *self.selectors.take_outdated()}:
             self._publish_pod(self.api_pods[uid])
 
     def _publish_pod(self, found: ApiPod) -> None:
-        pod = with_volumes(convert_pod(found), found, self.volumes)
+        pod = with_volumes(with_default_spread(convert_pod(found), found, self.selectors), found, self.volumes)
         self.assumed_pods.observe(pod, int(found.metadata.resource_version or 0))
 
     def observe_node(self, change: str, found: ApiNode) -> None:

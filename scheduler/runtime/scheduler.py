@@ -43,7 +43,7 @@ class Scheduler:
         self.metrics = Metrics()
         self._policy = policy
         self._wake = asyncio.Event()
-        self._cache = Cache(self._wake.set, strict_queues=policy.strict_queues)
+        self._cache = Cache(self._wake.set, schedulers=policy.schedulers, strict_queues=policy.strict_queues)
         self._events = EventRecorder(events_client)
         self._executor = Executor(client, self._events, self._cache, self.metrics)
         self._timeouts = ScheduleTimeouts(self._cache)
@@ -111,7 +111,7 @@ class Scheduler:
 
     def _run_cycle(self) -> None:
         self._timeouts.update()
-        self._cache.update_volumes()
+        self._cache.update_pods()
         self._wake.clear()
         actions = plan(self._cache.cluster, self._policy)
         self._cache.cluster.clear_changes()

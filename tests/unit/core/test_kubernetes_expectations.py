@@ -1,6 +1,7 @@
 """What Kubernetes' own sig-scheduling tests expect of affinity, spread, host ports, taints and preemption.
 
-Each test is one expectation of test/e2e/scheduling (predicates.go, priorities.go, preemption.go) for the core alone.
+Each test is one expectation of test/e2e/scheduling (predicates.go, priorities.go, preemption.go, ubernetes_lite.go) for
+the core alone.
 """
 
 from __future__ import annotations
@@ -129,6 +130,29 @@ class TestPriorities:
             cluster.pod(f"replica{number}", on="first", labels={"spread": "foo"})
         cluster.pod("test", affinity=ON_BOTH, labels={"spread": "bar"}, constraints=spread(required=False))
         assert cluster.plan().bound == {"test": "second"}
+
+
+class TestMultiZone:
+    """Multi-AZ Clusters."""
+
+    @pytest.mark.parametrize("nodes_of_zone", [(1, 1), (2, 2, 2), (3, 2, 2), (1, 1, 1, 1)])
+    def test_the_pods_of_a_service_or_replication_controller_are_spread_over_zones(
+        self, nodes_of_zone: tuple[int, ...]
+    ) -> None:
+        """Five pods for each zone, on nodes of balanced usage: the zones differ by at most two pods."""
+        cluster, zone_of, labels = FakeCluster(), dict[str, int](), {"service": "test-service"}
+        for zone, count in enumerate(nodes_of_zone):
+            for number in range(count):
+                name = f"zone{zone}-{number}"
+                zone_of[name] = zone
+                cluster.node(name, cpu=4000, labels={HOST: name, "topology.kubernetes.io/zone": str(zone)})
+                cluster.pod(f"balanced-{name}", on=name, cpu=2000)
+        for number in range(5 * len(nodes_of_zone)):
+            cluster.pod(f"pod{number}", labels=labels, default_spread=(SelectorRequirement("service", "Exists"),))
+            cluster.step()
+        pods = Counter(zone_of[pod.node] for pod in cluster.state.bound() if pod.labels == labels)
+        assert len(pods) == len(nodes_of_zone)
+        assert max(pods.values()) - min(pods.values()) <= 2
 
 
 class TestPreemption:

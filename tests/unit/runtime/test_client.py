@@ -65,6 +65,9 @@ def response(status: int, body: Any = None, **headers: str) -> Answer:
     return answer
 
 
+FORBIDDEN = response(403, {"reason": "Forbidden", "message": "no"})
+
+
 def listed(version: int, *items: dict[str, Any]) -> Answer:
     return response(200, {"metadata": {"resourceVersion": str(version)}, "items": list(items)})
 
@@ -88,7 +91,7 @@ async def closes_connection(request: web.Request) -> web.StreamResponse:
     return web.Response()
 
 
-async def watch_changes(until: int, *answers: Answer) -> list[tuple[str, str]]:
+async def watch_changes(until: int, *answers: Answer, optional: bool = False) -> list[tuple[str, str]]:
     """The changes that a consumer receives, up to a number of them."""
     changes: list[tuple[str, str]] = []
     enough = asyncio.Event()
@@ -99,7 +102,7 @@ async def watch_changes(until: int, *answers: Answer) -> list[tuple[str, str]]:
             enough.set()
 
     async with served(*answers) as client:
-        reflector = Reflector(client, "/things", CustomObject, consume)
+        reflector = Reflector(client, "/things", CustomObject, consume, optional=optional)
         task = asyncio.create_task(reflector.run())
         async with asyncio.timeout(20):
             await enough.wait()
@@ -219,6 +222,41 @@ def test_a_missing_kind_is_empty_until_its_crd_exists(monkeypatch: pytest.Monkey
     monkeypatch.setattr(reflector_module, "_MISSING_KIND_SECONDS", 0.01)
     changes = asyncio.run(watch_changes(1, response(404), listed(5, api_object("a", 1)), streamed(forever=True)))
     assert changes == [("ADDED", "a")]
+
+
+def test_an_optional_kind_that_is_forbidden_is_empty_until_it_may_be_listed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(reflector_module, "_FORBIDDEN_SECONDS", 0.01)
+    found = listed(5, api_object("a", 1)), streamed(forever=True)
+    assert asyncio.run(watch_changes(1, FORBIDDEN, FORBIDDEN, *found, optional=True)) == [("ADDED", "a")]
+    sentence = "/things may not be listed and watched, and counts as empty: 403 Forbidden: no"
+    assert [record.getMessage() for record in caplog.records] == [sentence]
+
+
+@pytest.mark.parametrize("optional", [True, False])
+def test_only_an_optional_kind_counts_as_listed_while_it_is_forbidden(
+    monkeypatch: pytest.MonkeyPatch, *, optional: bool
+) -> None:
+    monkeypatch.setattr(reflector_module, "_FORBIDDEN_SECONDS", 0.01)
+
+    async def is_synced() -> bool:
+        seen = asyncio.get_running_loop().create_future()
+
+        async def second(request: web.Request) -> web.StreamResponse:
+            if not seen.done():
+                seen.set_result(reflector.synced.is_set())
+            return await FORBIDDEN(request)
+
+        async with served(FORBIDDEN, second) as client:
+            reflector = Reflector(client, "/things", CustomObject, lambda *_: None, optional=optional)
+            task = asyncio.create_task(reflector.run())
+            async with asyncio.timeout(20):
+                synced: bool = await seen
+            task.cancel()
+        return synced
+
+    assert asyncio.run(is_synced()) == optional
 
 
 def test_an_undecodable_object_counts_as_absent() -> None:

@@ -39,7 +39,7 @@ class World:
         self.wakes += 1
 
     def decide(self) -> Decision:
-        self.cache.update_volumes()
+        self.cache.update_pods()
         return Decision(tuple(plan(self.cache.cluster, Policy())))
 
     def reason(self, pod: str = "p") -> str:

@@ -47,7 +47,7 @@ class Harness(RecordingClient):
         while True:
             await self._wake.wait()
             await asyncio.sleep(0.002)
-            self.known.update_volumes()
+            self.known.update_pods()
             self._wake.clear()
             actions = plan(self.known.cluster, Policy())
             self.known.cluster.clear_changes()
