@@ -96,11 +96,6 @@ def creation_is_refused(scenario: ScenarioContext, pod: str) -> None:
     scenario.refused_creations.refuse(pod)
 
 
-@when(step_pattern('the API server accepts the creation of "{pod:Name}" again'))
-def creation_is_accepted(scenario: ScenarioContext, pod: str) -> None:
-    scenario.refused_creations.accept(pod)
-
-
 @when(step_pattern(_SMALL_JOB + " is created"))
 def small_pytorch_job_is_created(scenario: ScenarioContext, name: str) -> None:
     scenario.jobs.create_job("pytorch", name)
