@@ -230,8 +230,8 @@ def test_an_optional_kind_that_is_forbidden_is_empty_until_it_may_be_listed(
     monkeypatch.setattr(reflector_module, "_FORBIDDEN_SECONDS", 0.01)
     found = listed(5, api_object("a", 1)), streamed(forever=True)
     assert asyncio.run(watch_changes(1, FORBIDDEN, FORBIDDEN, *found, optional=True)) == [("ADDED", "a")]
-    sentence = "/things may not be listed and watched, and counts as empty: 403 Forbidden: no"
-    assert [record.getMessage() for record in caplog.records] == [sentence]
+    message = "/things may not be listed and watched, and counts as empty: 403 Forbidden: no"
+    assert [record.getMessage() for record in caplog.records] == [message]
 
 
 @pytest.mark.parametrize("optional", [True, False])
