@@ -162,6 +162,11 @@ class NodeTable:
             found = self._domains[topology_key] = np.array(rows, np.int64), len(numbers)
         return found
 
+    def count_domains(self, topology_key: str, rows: Mask | Numbers) -> int:
+        """How many domains these nodes are in; all of them have the label."""
+        numbers, size = self.domains(topology_key)
+        return int(np.count_nonzero(np.bincount(numbers[rows], minlength=size)))
+
     def freed_counts(self, counter: Counter, freed: Numbers | None) -> Numbers | int:
         """How many such pods would be gone from each node itself."""
         column = self.counter_column.get(counter)
