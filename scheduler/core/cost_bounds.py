@@ -7,13 +7,12 @@ be low enough. They are not updated when candidates are evicted: that never lowe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 
 import numpy as np
 
 from scheduler.core.node_table import Mask, Numbers
-from scheduler.core.scheduling_types import Pod, PodRequirements
 from scheduler.core.snapshot import Snapshot
 
 # PDB violations, highest priority, sum of priorities, number of victims, latest start (negative): the lowest is chosen
@@ -30,11 +29,11 @@ _MAX_LEVELS = 32  # of priority that are told apart; more of them only make the 
 class CostBounds:
     """What the candidates on each node are like: by row, and by column."""
 
-    def __init__(
-        self, by_node: Mapping[int, Sequence[Pod]], is_protected: Callable[[Pod], bool], snapshot: Snapshot
-    ) -> None:
-        cluster, nodes = snapshot.cluster, len(snapshot.table)
-        priorities = sorted({cluster.priority_of(pod) for pods in by_node.values() for pod in pods})
+    def __init__(self, candidates: Numbers, protected: Mask, snapshot: Snapshot) -> None:
+        """`candidates` are positions of bound pods; `protected`: those whose eviction violates a budget in any case."""
+        bound, nodes = snapshot.bound_pods, len(snapshot.table)
+        rows, priority = bound.row[candidates], bound.priority[candidates]
+        priorities = sorted(set(priority.tolist()))
         step = -(-len(priorities) // _MAX_LEVELS) or 1
         self._levels: list[int] = priorities[::step]  # ascending; each goes up to the next one
         size = snapshot.table.used.shape
@@ -43,25 +42,15 @@ class CostBounds:
         self._lowest: Numbers = np.full(nodes, ABOVE_ANY_PRIORITY, np.int64)  # priority of a candidate
         self._latest = np.full(nodes, -np.inf)  # start of a candidate
         self._protected: Mask = np.ones(nodes, np.bool_)  # no candidate can be evicted without a PDB violation
-        level_of = {priority: number // step for number, priority in enumerate(priorities)}
-        rows: Numbers = np.repeat(np.array([*by_node], np.int64), [len(pods) for pods in by_node.values()])
-        candidates = [pod for pods in by_node.values() for pod in pods]
-        priority: Numbers = np.array([cluster.priority_of(pod) for pod in candidates], np.int64)
-        level: Numbers = np.array([level_of[one] for one in priority.tolist()], np.int64)
-        kinds: dict[PodRequirements, int] = {}
-        kind = [kinds.setdefault(pod.requirements, len(kinds)) for pod in candidates]
-        requested = np.zeros((len(kinds), size[0]), np.int64)  # by kind and column
-        for requirements, number in kinds.items():
-            for column, amount in known_columns(requirements, snapshot):
-                requested[number, column] = amount
+        level = np.searchsorted(np.array(priorities, np.int64), priority) // step
+        kind, requested = bound.kind[candidates], requested_by_kind(snapshot)
         for column in np.flatnonzero(requested.any(axis=0)).tolist():
             amounts = requested[kind, column]
             np.add.at(self._freeable[:, column], (level, rows), amounts)
             np.maximum.at(self._largest[column], rows, amounts)
         np.minimum.at(self._lowest, rows, priority)
-        np.maximum.at(self._latest, rows, [pod.started for pod in candidates])
-        for row, pods in by_node.items():
-            self._protected[row] = all(is_protected(pod) for pod in pods)
+        np.maximum.at(self._latest, rows, bound.started[candidates])
+        self._protected[rows[~protected[candidates]]] = False
 
     def freeable(self) -> Numbers:
         """What all candidates together would free."""
@@ -123,13 +112,11 @@ class CheapestNodes:
             heappush(self._found, (cost, row, self._versions.get(row, 0)))
 
 
-def known_columns(requirements: PodRequirements, snapshot: Snapshot) -> list[tuple[int, int]]:
-    """The columns and amounts of what such a pod requests; resources that no node has are left out."""
-    column = snapshot.table.column
-    return [(column[resource], amount) for resource, amount in requirements.requests if resource in column]
-
-
-def counter_columns(requirements: PodRequirements, snapshot: Snapshot) -> list[int]:
-    """The columns of the counters that count such a pod."""
-    column = snapshot.table.counter_column
-    return [column[counter] for counter in requirements.counted if counter in column]
+def requested_by_kind(snapshot: Snapshot) -> Numbers:
+    """What a pod of each kind requests, by kind and column."""
+    kinds = snapshot.bound_pods.kinds
+    found: Numbers = np.zeros((len(kinds), len(snapshot.table.used)), np.int64)
+    for number, requirements in enumerate(kinds):
+        for column, amount in snapshot.table.known_columns(requirements):
+            found[number, column] = amount
+    return found

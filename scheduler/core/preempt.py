@@ -21,11 +21,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from scheduler.core.capacity import Capacity, largest_first
-from scheduler.core.cost_bounds import CheapestNodes, Cost, known_columns
+from scheduler.core.cost_bounds import CheapestNodes, Cost
 from scheduler.core.dry_run import DryRun
 from scheduler.core.effort import Effort
 from scheduler.core.gang_placement import Placement, place, rearrange
 from scheduler.core.node_table import Numbers
+from scheduler.core.placement_filters import may_need
+from scheduler.core.queue_usage import QuotaToFree
 from scheduler.core.reprieve import PreemptionPlan, reprieve
 from scheduler.core.scheduling_types import Pod, PodRequirements
 from scheduler.core.snapshot import Snapshot
@@ -34,11 +36,10 @@ from scheduler.core.victims import Candidates
 
 def preempt(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) -> PreemptionPlan | None:
     """How to place all of these members; None when no evictions would help. The snapshot is not changed."""
-    if not candidates.by_node:
+    if not candidates:
         return None
     usage = snapshot.queue_usage
-    all_candidates = candidates.all_pods() if usage.has_limits else []
-    if usage.exceeded(members, later=True, without=all_candidates):
+    if usage.exceeded(members, later=True, freed=candidates.freeable_quota()):
         return None
     members = sorted(members, key=largest_first)
     if any(pod.requirements.concerns_other_pods for pod in members):
@@ -51,8 +52,8 @@ def preempt(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) 
         if placement is None:
             return None
         victims = _candidates_on(placement.values(), candidates)
-    if usage.exceeded(members, later=True, without=victims):
-        victims = all_candidates
+    if usage.exceeded(members, later=True, freed=usage.freed(victims)):
+        victims = candidates.all_pods()
     return reprieve(members, placement, victims, candidates, snapshot)
 
 
@@ -89,8 +90,7 @@ def _settle(
 ) -> Placement | None:
     """A placement of the members on the cluster without just these victims; a single pod does not move for it."""
     capacity = Capacity(snapshot.table, snapshot.free_later.layers[0].copy())
-    for victim in victims:
-        capacity.release(snapshot.table.row[victim.node], victim.requirements)
+    capacity.release_all(victims)
     if len(members) == 1:
         return placement if capacity.fits(placement[members[0].uid], members[0].requirements) else None
     return rearrange(members, capacity, placement, Effort())
@@ -100,20 +100,25 @@ def _with_victims_for_quota(
     members: Sequence[Pod], placement: Placement, victims: list[Pod], candidates: Candidates, snapshot: Snapshot
 ) -> list[Pod] | None:
     """As many more victims as the quota needs, those that are reprieved last first, if no member must be near them."""
-    usage, found = snapshot.queue_usage, {pod.uid: pod for pod in victims}
-    lowest_first = iter(reversed(candidates.reprieve_order(candidates.all_pods()) if usage.has_limits else []))
-    while usage.exceeded(members, later=True, without=found.values()):
-        pod = next(lowest_first, None)
-        if pod is None:
-            return None
-        more = found | {one.uid: one for one in candidates.group_victims(pod)}
-        if len(more) > len(found) and _settle(members, placement, more.values(), snapshot) == placement:
-            found = more
-    return list(found.values())
+    quota, found = QuotaToFree(snapshot.queue_usage, members, victims), {pod.uid: pod for pod in victims}
+    if quota.is_enough:
+        return victims
+    needed = frozenset(counter for pod in members for counter in may_need(pod.requirements))
+    for pod in reversed(candidates.reprieve_order(candidates.all_pods())):
+        more = [one for one in candidates.group_victims(pod) if one.uid not in found]
+        together = [*found.values(), *more]
+        if all(needed.isdisjoint(one.requirements.counted) for one in more) or (
+            _settle(members, placement, together, snapshot) == placement
+        ):
+            found |= {one.uid: one for one in more}
+            quota.evict(more)
+            if quota.is_enough:
+                return list(found.values())
+    return None
 
 
 def _candidates_on(rows: Iterable[int], candidates: Candidates) -> list[Pod]:
-    return [pod for row in sorted(set(rows)) for pod in candidates.by_node.get(row, ())]
+    return [pod for row in sorted(set(rows)) for pod in candidates.on(row)]
 
 
 def _without_candidates(candidates: Candidates, snapshot: Snapshot) -> Capacity:
@@ -129,6 +134,7 @@ class _VictimSelection:
         self._cleared = _without_candidates(candidates, snapshot)  # beside the members so far, if all candidates go
         self._remaining = Capacity(snapshot.table, snapshot.free_later.layers[0].copy())  # if only the victims go
         self._victims: dict[int, list[Pod]] = {}  # by row, for the members placed so far
+        self._selected: dict[tuple[int, PodRequirements], list[Pod]] = {}  # what one more member would cost there
         self._requested: dict[int, set[int]] = {}  # by row, the columns that members request there
         self._changed: dict[PodRequirements, set[int]] = {}  # rows that changed since such a member fitted nowhere
 
@@ -148,11 +154,11 @@ class _VictimSelection:
                 row = nodes[requirements].cheapest()
                 if row is None:
                     return None
-                self._evict_on(row, self._select_victims(row, requirements))
+                self._evict_on(row, self._selected[row, requirements])
                 self._remaining.allocate(row, requirements)
             self._cleared.allocate(row, requirements)
             self._requested.setdefault(row, set()).update(
-                column for column, _ in known_columns(pod.requirements, self._snapshot)
+                column for column, _ in self._snapshot.table.known_columns(pod.requirements)
             )
             placement[pod.uid] = row
             for changed in self._changed.values():
@@ -192,7 +198,8 @@ class _VictimSelection:
     def _cost(self, row: int, requirements: PodRequirements) -> Cost:
         """The cost of one more such pod on this node."""
         before = {pod.uid for pod in self._victims.get(row, ())}
-        victims = self._candidates.with_group_victims(self._select_victims(row, requirements))
+        victims = self._selected[row, requirements] = self._select_victims(row, requirements)
+        victims = self._candidates.with_group_victims(victims)
         return self._candidates.cost([pod for pod in victims if pod.uid not in before])
 
     def _select_victims(self, row: int, requirements: PodRequirements) -> list[Pod]:
@@ -204,7 +211,7 @@ class _VictimSelection:
             free[column] -= amount
         victims = []
         for pod in self._candidates.reprieve_order_on(row):
-            amounts = known_columns(pod.requirements, self._snapshot)
+            amounts = self._snapshot.table.known_columns(pod.requirements)
             if all(free[column] >= amount for column, amount in amounts if column in requested):
                 for column, amount in amounts:
                     free[column] -= amount
@@ -216,6 +223,5 @@ class _VictimSelection:
         """Select these victims on the node, instead of those that were selected for fewer members."""
         for pod in self._victims.get(row, ()):
             self._remaining.allocate(row, pod.requirements)
-        for pod in victims:
-            self._remaining.release(row, pod.requirements)
+        self._remaining.release_all(victims)
         self._victims[row] = victims
