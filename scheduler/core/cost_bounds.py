@@ -7,7 +7,7 @@ be low enough. They are not updated when candidates are evicted: that never lowe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 
 import numpy as np
@@ -15,8 +15,9 @@ import numpy as np
 from scheduler.core.node_table import Mask, Numbers
 from scheduler.core.snapshot import Snapshot
 
-# PDB violations, highest priority, sum of priorities, number of victims, latest start (negative): the lowest is chosen
-Cost = tuple[int, int, int, int, float]
+# PDB violations, highest priority, sum of priorities, number of victims, latest start (negative): the lowest is chosen.
+# The sum and the number are per member, where a node would take several members at once.
+Cost = tuple[int, int, float, float, float]
 
 ABOVE_ANY_PRIORITY = 1 << 33  # added to each priority, so that more victims always have a larger sum
 NO_VICTIMS: Cost = 0, -ABOVE_ANY_PRIORITY, 0, 0, 0.0
@@ -57,10 +58,18 @@ class CostBounds:
         found: Numbers = self._freeable.sum(axis=0)
         return found
 
-    def ascending(self, rows: Numbers, missing: Numbers, columns: Numbers) -> Iterator[tuple[Cost, int]]:
+    def fewest(self, row: int, missing: Iterable[tuple[int, int]]) -> int:
+        """At least so many victims free what is missing on this row, by column."""
+        largest = self._largest
+        return max(-(-amount // max(int(largest[column, row]), 1)) for column, amount in missing)
+
+    def ascending(
+        self, rows: Numbers, missing: Numbers, columns: Numbers, amounts: Numbers | None = None, most: int = 1
+    ) -> Iterator[tuple[Cost, int]]:
         """Lower bounds on these rows, the lowest first, then by row.
 
-        `missing`, by column and row, is what one more pod requests there and is not free: of one column at least.
+        `missing`, by column and row, is what one more pod requests there and is not free: of one column at least. With
+        `amounts`, which one pod requests, a node may take up to `most` pods at once.
         """
         if not len(rows):
             return
@@ -71,12 +80,16 @@ class CostBounds:
             freed += self._freeable[number][cells]
             highest[(missing > freed).any(axis=0)] = level
         highest = np.maximum(highest, self._lowest[rows])
-        needed = -(-missing // np.maximum(self._largest[cells], 1))
-        victims: Numbers = np.maximum(needed.max(axis=0), 1)
-        total = highest + ABOVE_ANY_PRIORITY + (victims - 1) * (self._lowest[rows] + ABOVE_ANY_PRIORITY)
+        largest = np.maximum(self._largest[cells], 1)
+        victims, total = np.full(len(rows), np.inf), np.full(len(rows), np.inf)
+        for pods in range(1, most + 1):
+            more = 0 if amounts is None else (pods - 1) * amounts[:, None]
+            number: Numbers = np.maximum((-(-(missing + more) // largest)).max(axis=0), 1)
+            of_all = highest + ABOVE_ANY_PRIORITY + (number - 1) * (self._lowest[rows] + ABOVE_ANY_PRIORITY)
+            victims, total = np.minimum(victims, number / pods), np.minimum(total, of_all / pods)
         violations, start = self._protected[rows].astype(np.int64), -self._latest[rows]
         for one in np.lexsort((rows, start, victims, total, highest, violations)):
-            cost = int(violations[one]), int(highest[one]), int(total[one]), int(victims[one]), float(start[one])
+            cost = int(violations[one]), int(highest[one]), float(total[one]), float(victims[one]), float(start[one])
             yield cost, int(rows[one])
 
 
