@@ -25,10 +25,11 @@ class BoundPods:
 
     def __init__(self, cluster: ClusterState) -> None:
         self._row_of = cluster.table.row
-        on_node = dict(cluster.bound_by_node())
+        on_node = cluster.bound_by_node()
         known = sorted(on_node.keys() & self._row_of.keys(), key=self._row_of.__getitem__)
-        elsewhere = [pod for name in on_node.keys() - self._row_of.keys() for pod in on_node[name]]  # its node is gone
-        self.pods: list[Pod] = [pod for name in known for pod in on_node[name]] + elsewhere
+        gone = on_node.keys() - self._row_of.keys()
+        elsewhere = [pod for name in sorted(gone) for pod in on_node[name].values()]
+        self.pods: list[Pod] = [pod for name in known for pod in on_node[name].values()] + elsewhere
         rows, sizes = [self._row_of[name] for name in known], [len(on_node[name]) for name in known]
         self.row: Numbers = np.repeat(np.array([*rows, -1]), [*sizes, len(elsewhere)])
         self._first: Numbers = np.zeros(len(cluster.table) + 1, np.int64)  # position on each row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 
 from scheduler.core.linked_groups import Links
 from scheduler.core.node_table import NodeTable
@@ -141,11 +141,11 @@ class ClusterState:
         self.budgets.pop(key, None)
 
     def bound(self) -> list[Pod]:
-        return [pod for _, pods in self.bound_by_node() for pod in pods]
+        return [pod for pods in self._on_node.values() for pod in pods.values()]
 
-    def bound_by_node(self) -> Iterator[tuple[str, Collection[Pod]]]:
-        """By the name of a node, which may be gone, the pods that are bound to it."""
-        return ((name, pods.values()) for name, pods in self._on_node.items())
+    def bound_by_node(self) -> Mapping[str, Mapping[str, Pod]]:
+        """By the name of a node, which may be gone, and by uid, the pods that are bound to it."""
+        return self._on_node
 
     def members(self, key: Key) -> list[Pod]:
         return list(self._in_group.get(key, _NO_PODS).values())

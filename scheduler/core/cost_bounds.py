@@ -84,9 +84,9 @@ class CostBounds:
         victims, total = np.full(len(rows), np.inf), np.full(len(rows), np.inf)
         for pods in range(1, most + 1):
             more = 0 if amounts is None else (pods - 1) * amounts[:, None]
-            number: Numbers = np.maximum((-(-(missing + more) // largest)).max(axis=0), 1)
-            of_all = highest + ABOVE_ANY_PRIORITY + (number - 1) * (self._lowest[rows] + ABOVE_ANY_PRIORITY)
-            victims, total = np.minimum(victims, number / pods), np.minimum(total, of_all / pods)
+            fewest: Numbers = np.maximum((-(-(missing + more) // largest)).max(axis=0), 1)
+            of_all = highest + ABOVE_ANY_PRIORITY + (fewest - 1) * (self._lowest[rows] + ABOVE_ANY_PRIORITY)
+            victims, total = np.minimum(victims, fewest / pods), np.minimum(total, of_all / pods)
         violations, start = self._protected[rows].astype(np.int64), -self._latest[rows]
         for one in np.lexsort((rows, start, victims, total, highest, violations)):
             cost = int(violations[one]), int(highest[one]), float(total[one]), float(victims[one]), float(start[one])

@@ -11,7 +11,7 @@ import numpy as np
 from scheduler.core.bound_pods import BoundPods, Usage
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.node_table import Mask
-from scheduler.core.scheduling_types import DEFAULT_QUEUE, Pod, PodRequirements
+from scheduler.core.scheduling_types import DEFAULT_QUEUE, Pod
 
 _NOTHING: Mapping[str, Usage] = {}
 
@@ -131,7 +131,7 @@ class QuotaToFree:
         self._usage = usage
         over_quota = usage.exceeded(members, later=True) is not None
         self._spare = {cell: -amount for cell, amount in usage.to_free(members).items()} if over_quota else {}
-        self._known: dict[tuple[str, PodRequirements], list[tuple[tuple[str, str], int]]] = {}
+        self._known: dict[object, list[tuple[tuple[str, str], int]]] = {}  # by everything that this depends on
         self.evict(victims)
 
     @property
@@ -139,10 +139,12 @@ class QuotaToFree:
         """Whether the victims free the quota that the gang needs."""
         return all(spare >= 0 for spare in self._spare.values())
 
-    def allows(self, victims: Iterable[Pod]) -> bool:
+    def allows(self, victims: Sequence[Pod]) -> bool:
         """Whether the quota that is freed suffices if these victims are kept."""
         if not self._spare:
             return True
+        if len(victims) == 1:
+            return all(self._spare[cell] >= amount for cell, amount in self._cells(victims[0]))
         kept: dict[tuple[str, str], int] = {}
         for pod in victims:
             for cell, amount in self._cells(pod):
@@ -161,9 +163,10 @@ class QuotaToFree:
 
     def _cells(self, pod: Pod) -> list[tuple[tuple[str, str], int]]:
         """What the pod frees of the quota that is needed; like victims are looked at once."""
-        queue = self._usage.counted_in(pod)
-        key = queue, pod.requirements
-        if key not in self._known:
+        key = pod.group, pod.queue, pod.scheduler, pod.requirements
+        found = self._known.get(key)
+        if found is None:
+            queue = self._usage.counted_in(pod)
             cells = [((queue, resource), amount) for resource, amount in pod.requests]
-            self._known[key] = [(cell, amount) for cell, amount in cells if cell in self._spare]
-        return self._known[key]
+            found = self._known[key] = [(cell, amount) for cell, amount in cells if cell in self._spare]
+        return found

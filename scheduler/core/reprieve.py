@@ -76,7 +76,7 @@ class _Reprieve:
         """Keep each victim that can be kept; whether there was one."""
         tried, before = set[str](), len(self._victims)
         for pod in self._candidates.reprieve_order(list(self._victims.values())):
-            if pod.uid in tried:
+            if pod.uid in tried or (pod.node, pod.requirements) in self._needed:
                 continue
             group = self._candidates.group_victims(pod)
             tried.update(one.uid for one in group)
@@ -92,8 +92,6 @@ class _Reprieve:
         Members that are all alike have no other placement if moving finds none, and what is kept elsewhere only leaves
         less: then a like victim on the same node need not be tried.
         """
-        if any((pod.node, pod.requirements) in self._needed for pod in group):
-            return False
         for pod in group:
             self._left.allocate(self._row(pod), pod.requirements)
         overcommitted = {self._row(pod) for pod in group if self._is_overcommitted(pod)}

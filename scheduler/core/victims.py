@@ -78,13 +78,15 @@ class Candidates:
         self._remove(evicted)
 
     def _remove(self, positions: Sequence[int]) -> None:
-        positions = [position for position in positions if self._is_candidate[position]]
-        self._is_candidate[positions] = False
-        for position in positions:
-            row, requirements = int(self._bound.row[position]), self._bound.pods[position].requirements
+        gone = np.array(positions, np.int64)
+        gone = gone[self._is_candidate[gone]]
+        self._is_candidate[gone] = False
+        rows, kinds = self._bound.row[gone], self._bound.kind[gone]
+        for row in rows.tolist():
             self._on_row.pop(row, None)
-            for column, amount in self._snapshot.table.usage(requirements):
-                self.freeable[column, row] -= amount
+        for kind in set(kinds.tolist()):
+            for column, amount in self._snapshot.table.usage(self._bound.kinds[kind]):
+                np.subtract.at(self.freeable[column], rows[kinds == kind], amount)
 
     def ascending_by_counters(self, rows: Numbers, excluding: frozenset[Counter]) -> Iterator[tuple[Cost, int]]:
         """Lower bounds where resources are not missing: at least one candidate that these counters count must go."""
