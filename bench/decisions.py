@@ -7,6 +7,7 @@ The cases are those that once stalled the scheduler: each is one hostile or heav
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,10 +24,12 @@ from scheduler.core.pod_constraints import (
     PodTerm,
     SelectorRequirement,
     SpreadConstraint,
+    VolumeUsers,
 )
 from scheduler.core.policy import Policy
-from scheduler.core.scheduling_types import GPU, PODS, Group, Node, Pod, PodRequirements, Queue
+from scheduler.core.scheduling_types import GPU, PODS, DisruptionBudget, Group, Node, Pod, PodRequirements, Queue
 from scheduler.core.scheduling_units import pending_units
+from scheduler.core.volume_requirements import NO_VOLUME, VolumeRequirement
 
 REPEATS = 3
 IS_A = (SelectorRequirement("app", "In", ("a",)),)
@@ -49,6 +52,7 @@ def main(names: list[str]) -> None:
 def measure(build: Callable[[], ClusterState]) -> tuple[float, float]:
     cluster = build()
     assert cluster.table
+    gc.collect()  # what building the cluster has left behind is not part of a decision
     began = time.process_time()
     cycle = SchedulingCycle(cluster, POLICY)
     pending = pending_units(cluster, POLICY)
@@ -65,6 +69,7 @@ def cases() -> Iterator[tuple[str, Callable[[], ClusterState]]]:
         yield f"hopeless mixed gang beside a plain pod, {nodes} nodes", partial(mixed_gang, nodes)
     for nodes in (500, 5_000):
         yield f"200 preemptors, {nodes} nodes", partial(preemptors, nodes, 200)
+    yield "the same with 500 PodDisruptionBudgets, all used up", partial(preemptors, 5_000, 200, budgets=500)
     for members in (64, 512):
         yield f"gang of {members} x 8 GPUs preempts, 5000 nodes", partial(preempting_gang, members)
     for members in (128, 512):
@@ -79,6 +84,7 @@ def cases() -> Iterator[tuple[str, Callable[[], ClusterState]]]:
     yield "one pod beside 20000 pending, 5000 nodes", partial(backlog, 20_000)
     for services in (1, 400):
         yield f"400 pods of {services} Services beside 40000, 5000 nodes", partial(default_spread, services)
+    yield "500 pods and 5000 local volumes, WaitForFirstConsumer", partial(first_consumers, 500)
     for name, constraints in (("host port", PORT), ("anti-affinity", APART), ("spread", SPREAD)):
         yield f"200 pods preempt for their {name}, 5000 nodes", partial(constrained, constraints, 200)
         yield f"gang of 32 preempts for its {name}, 5000 nodes", partial(constrained, constraints, 32, gang=True)
@@ -98,8 +104,10 @@ def mixed_gang(nodes: int) -> ClusterState:
     return cluster
 
 
-def preemptors(nodes: int, count: int) -> ClusterState:
-    cluster = full(nodes)
+def preemptors(nodes: int, count: int, budgets: int = 0) -> ClusterState:
+    cluster = full(nodes, applications=budgets)
+    for number in range(budgets):
+        cluster.set_budget(DisruptionBudget(("bench", f"budget-{number}"), 0, {"app": f"app-{number}"}))
     for number in range(count):
         cluster.set_pod(pod(f"urgent-{number}", shape(gpus=1), priority=100))
     return cluster
@@ -170,6 +178,18 @@ def backlog(pending: int) -> ClusterState:
     return cluster
 
 
+def first_consumers(pods: int) -> ClusterState:
+    """Each node has one local volume, and each pod needs one."""
+    cluster = built(5_000)
+    terms = tuple((SelectorRequirement("host", "In", (name,)),) for name in cluster.nodes)
+    volume = VolumeRequirement(NO_VOLUME, terms, (1,) * len(terms))
+    constraints = PodConstraints(volumes=frozenset({VolumeUsers(volume)}))
+    wanted = replace(shape(gpus=1), volumes=(volume,), constraints=constraints)
+    for number in range(pods):
+        cluster.set_pod(pod(f"pod-{number}", wanted, unbound_claims=True))
+    return cluster
+
+
 def constrained(constraints: PodConstraints, count: int, *, gang: bool = False, free: int = 0) -> ClusterState:
     """Every node has a pod that excludes these; `free`: the gang may use so many nodes only, and is too large."""
     cluster = built(5_000)
@@ -203,11 +223,13 @@ def built(nodes: int) -> ClusterState:
     return cluster
 
 
-def full(nodes: int, priority: int = 0) -> ClusterState:
-    """Every GPU is in use, by one-GPU pods."""
+def full(nodes: int, priority: int = 0, applications: int = 0) -> ClusterState:
+    """Every GPU is in use, by one-GPU pods, of so many applications."""
     cluster, one_gpu = built(nodes), shape(gpus=1)
     for number in range(8 * nodes):
-        cluster.set_pod(pod(f"low-{number:06}", one_gpu, node=f"node-{number // 8:05}", priority=priority))
+        labels = {"app": f"app-{number % applications}"} if applications else {}
+        node = f"node-{number // 8:05}"
+        cluster.set_pod(pod(f"low-{number:06}", one_gpu, node=node, priority=priority, labels=labels))
     return cluster
 
 

@@ -7,7 +7,8 @@ it takes no capacity that is reserved for another pod. Constraints regarding oth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -146,18 +147,17 @@ class Capacity:
     def release(self, row: int, requirements: PodRequirements) -> None:
         self._change(row, requirements, +1)
 
-    def _change(self, row: int, requirements: PodRequirements, sign: int) -> None:
+    def release_all(self, pods: Iterable[Pod]) -> None:
+        """Release what these bound pods use: like pods of one node at once, because there may be thousands."""
+        row = self.table.row
+        for (node, requirements), times in Counter((pod.node, pod.requirements) for pod in pods).items():
+            self._change(row[node], requirements, times)
+
+    def _change(self, row: int, requirements: PodRequirements, times: int) -> None:
         self._last.requirements = None
-        for resource, amount in requirements.requests:
-            column = self.table.column.get(resource)
-            if column is not None:
-                for layer in self.layers:
-                    layer[column, row] += sign * amount
-        for counter in requirements.counted:
-            column = self.table.counter_column.get(counter)
-            if column is not None:
-                for layer in self.layers:
-                    layer[column, row] += sign
+        for column, amount in self.table.usage(requirements):
+            for layer in self.layers:
+                layer[column, row] += times * amount
 
 
 def _first_lowest(keys: tuple[Numbers, ...]) -> int:

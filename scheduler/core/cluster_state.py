@@ -149,6 +149,10 @@ class ClusterState:
     def bound_in_namespace(self, namespace: str) -> list[Pod]:
         return list(self._in_namespace.get(namespace, _NO_PODS).values())
 
+    def bound_by_node(self) -> Mapping[str, Mapping[str, Pod]]:
+        """By the name of a node, which may be gone, and by uid, the pods that are bound to it."""
+        return self._on_node
+
     def members(self, key: Key) -> list[Pod]:
         return list(self._in_group.get(key, _NO_PODS).values())
 

@@ -7,17 +7,17 @@ be low enough. They are not updated when candidates are evicted: that never lowe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heappop, heappush
 
 import numpy as np
 
 from scheduler.core.node_table import Mask, Numbers
-from scheduler.core.scheduling_types import Pod, PodRequirements
 from scheduler.core.snapshot import Snapshot
 
-# PDB violations, highest priority, sum of priorities, number of victims, latest start (negative): the lowest is chosen
-Cost = tuple[int, int, int, int, float]
+# PDB violations, highest priority, sum of priorities, number of victims, latest start (negative): the lowest is chosen.
+# The sum and the number are per member, where a node would take several members at once.
+Cost = tuple[int, int, float, float, float]
 
 ABOVE_ANY_PRIORITY = 1 << 33  # added to each priority, so that more victims always have a larger sum
 NO_VICTIMS: Cost = 0, -ABOVE_ANY_PRIORITY, 0, 0, 0.0
@@ -30,11 +30,11 @@ _MAX_LEVELS = 32  # of priority that are told apart; more of them only make the 
 class CostBounds:
     """What the candidates on each node are like: by row, and by column."""
 
-    def __init__(
-        self, by_node: Mapping[int, Sequence[Pod]], is_protected: Callable[[Pod], bool], snapshot: Snapshot
-    ) -> None:
-        cluster, nodes = snapshot.cluster, len(snapshot.table)
-        priorities = sorted({cluster.priority_of(pod) for pods in by_node.values() for pod in pods})
+    def __init__(self, candidates: Numbers, protected: Mask, snapshot: Snapshot) -> None:
+        """`candidates` are positions of bound pods; `protected`: those whose eviction violates a budget in any case."""
+        bound, nodes = snapshot.bound_pods, len(snapshot.table)
+        rows, priority = bound.row[candidates], bound.priority[candidates]
+        priorities = sorted(set(priority.tolist()))
         step = -(-len(priorities) // _MAX_LEVELS) or 1
         self._levels: list[int] = priorities[::step]  # ascending; each goes up to the next one
         size = snapshot.table.used.shape
@@ -43,35 +43,33 @@ class CostBounds:
         self._lowest: Numbers = np.full(nodes, ABOVE_ANY_PRIORITY, np.int64)  # priority of a candidate
         self._latest = np.full(nodes, -np.inf)  # start of a candidate
         self._protected: Mask = np.ones(nodes, np.bool_)  # no candidate can be evicted without a PDB violation
-        level_of = {priority: number // step for number, priority in enumerate(priorities)}
-        rows: Numbers = np.repeat(np.array([*by_node], np.int64), [len(pods) for pods in by_node.values()])
-        candidates = [pod for pods in by_node.values() for pod in pods]
-        priority: Numbers = np.array([cluster.priority_of(pod) for pod in candidates], np.int64)
-        level: Numbers = np.array([level_of[one] for one in priority.tolist()], np.int64)
-        kinds: dict[PodRequirements, int] = {}
-        kind = [kinds.setdefault(pod.requirements, len(kinds)) for pod in candidates]
-        requested = np.zeros((len(kinds), size[0]), np.int64)  # by kind and column
-        for requirements, number in kinds.items():
-            for column, amount in known_columns(requirements, snapshot):
-                requested[number, column] = amount
+        level = np.searchsorted(np.array(priorities, np.int64), priority) // step
+        kind, requested = bound.kind[candidates], requested_by_kind(snapshot)
         for column in np.flatnonzero(requested.any(axis=0)).tolist():
             amounts = requested[kind, column]
             np.add.at(self._freeable[:, column], (level, rows), amounts)
             np.maximum.at(self._largest[column], rows, amounts)
         np.minimum.at(self._lowest, rows, priority)
-        np.maximum.at(self._latest, rows, [pod.started for pod in candidates])
-        for row, pods in by_node.items():
-            self._protected[row] = all(is_protected(pod) for pod in pods)
+        np.maximum.at(self._latest, rows, bound.started[candidates])
+        self._protected[rows[~protected[candidates]]] = False
 
     def freeable(self) -> Numbers:
         """What all candidates together would free."""
         found: Numbers = self._freeable.sum(axis=0)
         return found
 
-    def ascending(self, rows: Numbers, missing: Numbers, columns: Numbers) -> Iterator[tuple[Cost, int]]:
+    def fewest(self, row: int, missing: Iterable[tuple[int, int]]) -> int:
+        """At least so many victims free what is missing on this row, by column."""
+        largest = self._largest
+        return max(-(-amount // max(int(largest[column, row]), 1)) for column, amount in missing)
+
+    def ascending(
+        self, rows: Numbers, missing: Numbers, columns: Numbers, amounts: Numbers | None = None, most: int = 1
+    ) -> Iterator[tuple[Cost, int]]:
         """Lower bounds on these rows, the lowest first, then by row.
 
-        `missing`, by column and row, is what one more pod requests there and is not free: of one column at least.
+        `missing`, by column and row, is what one more pod requests there and is not free: of one column at least. With
+        `amounts`, which one pod requests, a node may take up to `most` pods at once.
         """
         if not len(rows):
             return
@@ -82,12 +80,16 @@ class CostBounds:
             freed += self._freeable[number][cells]
             highest[(missing > freed).any(axis=0)] = level
         highest = np.maximum(highest, self._lowest[rows])
-        needed = -(-missing // np.maximum(self._largest[cells], 1))
-        victims: Numbers = np.maximum(needed.max(axis=0), 1)
-        total = highest + ABOVE_ANY_PRIORITY + (victims - 1) * (self._lowest[rows] + ABOVE_ANY_PRIORITY)
+        largest = np.maximum(self._largest[cells], 1)
+        victims, total = np.full(len(rows), np.inf), np.full(len(rows), np.inf)
+        for pods in range(1, most + 1):
+            more = 0 if amounts is None else (pods - 1) * amounts[:, None]
+            fewest: Numbers = np.maximum((-(-(missing + more) // largest)).max(axis=0), 1)
+            of_all = highest + ABOVE_ANY_PRIORITY + (fewest - 1) * (self._lowest[rows] + ABOVE_ANY_PRIORITY)
+            victims, total = np.minimum(victims, fewest / pods), np.minimum(total, of_all / pods)
         violations, start = self._protected[rows].astype(np.int64), -self._latest[rows]
         for one in np.lexsort((rows, start, victims, total, highest, violations)):
-            cost = int(violations[one]), int(highest[one]), int(total[one]), int(victims[one]), float(start[one])
+            cost = int(violations[one]), int(highest[one]), float(total[one]), float(victims[one]), float(start[one])
             yield cost, int(rows[one])
 
 
@@ -123,13 +125,11 @@ class CheapestNodes:
             heappush(self._found, (cost, row, self._versions.get(row, 0)))
 
 
-def known_columns(requirements: PodRequirements, snapshot: Snapshot) -> list[tuple[int, int]]:
-    """The columns and amounts of what such a pod requests; resources that no node has are left out."""
-    column = snapshot.table.column
-    return [(column[resource], amount) for resource, amount in requirements.requests if resource in column]
-
-
-def counter_columns(requirements: PodRequirements, snapshot: Snapshot) -> list[int]:
-    """The columns of the counters that count such a pod."""
-    column = snapshot.table.counter_column
-    return [column[counter] for counter in requirements.counted if counter in column]
+def requested_by_kind(snapshot: Snapshot) -> Numbers:
+    """What a pod of each kind requests, by kind and column."""
+    kinds = snapshot.bound_pods.kinds
+    found: Numbers = np.zeros((len(kinds), len(snapshot.table.used)), np.int64)
+    for number, requirements in enumerate(kinds):
+        for column, amount in snapshot.table.known_columns(requirements):
+            found[number, column] = amount
+    return found

@@ -17,7 +17,7 @@ from itertools import islice
 import numpy as np
 
 from scheduler.core.capacity import Capacity
-from scheduler.core.cost_bounds import Cost, counter_columns, known_columns
+from scheduler.core.cost_bounds import Cost
 from scheduler.core.node_table import Numbers
 from scheduler.core.placement_filters import may_exclude
 from scheduler.core.scheduling_types import Pod, PodRequirements
@@ -44,7 +44,7 @@ class DryRun:
             at_once *= 4
             if best is not None and best[:2] <= batch[0]:
                 break
-            for row, victims in self._victims([row for _, row in batch], requirements):
+            for row, victims in self._victims([row for _, row in batch], requirements).items():
                 cost = self._candidates.cost(self._candidates.with_group_victims(victims))
                 if best is None or (cost, row) < best[:2]:
                     best = cost, row, victims
@@ -73,9 +73,9 @@ class DryRun:
             self._candidates.ascending_by_counters(rows[~lacking], frozenset(may_exclude(requirements, table))),
         )
 
-    def _victims(self, rows: Sequence[int], requirements: PodRequirements) -> Iterator[tuple[int, list[Pod]]]:
+    def _victims(self, rows: Sequence[int], requirements: PodRequirements) -> dict[int, list[Pod]]:
         """By row, the candidates that cannot stay beside such a pod."""
-        freed = self._freed.copy()
+        freed, before = self._freed, self._freed[:, rows]
         without = Capacity(self._snapshot.table, self._remaining.layers[0], freed=freed)
         orders = {row: self._reprieve_order(row) for row in rows}
         victims: dict[int, list[Pod]] = {row: [] for row in rows}
@@ -88,10 +88,11 @@ class DryRun:
             for row, kept in zip(here, stays.tolist(), strict=True):
                 if not kept:
                     victims[row].append(orders[row][position])
-        yield from victims.items()
+        freed[:, rows] = before
+        return victims
 
     def _reprieve_order(self, row: int) -> list[Pod]:
-        pods = [pod for pod in self._candidates.by_node.get(row, ()) if pod.uid not in self._selected]
+        pods = [pod for pod in self._candidates.on(row) if pod.uid not in self._selected]
         return self._candidates.reprieve_order(pods)
 
     def _vector(self, pod: Pod) -> Numbers:
@@ -99,8 +100,6 @@ class DryRun:
         found = self._amounts.get(pod.requirements)
         if found is None:
             found = self._amounts[pod.requirements] = np.zeros(len(self._freed), np.int64)
-            for column, amount in known_columns(pod.requirements, self._snapshot):
+            for column, amount in self._snapshot.table.usage(pod.requirements):
                 found[column] += amount
-            for column in counter_columns(pod.requirements, self._snapshot):
-                found[column] += 1
         return found

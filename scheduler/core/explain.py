@@ -86,7 +86,7 @@ def _nodes(unit: Unit, pod: Pod, cycle: SchedulingCycle) -> Iterator[str]:
         elif reason := next((one for one, nodes in eligibility.without_volumes if nodes[row]), ""):
             yield f"  {node.name}: {reason.removeprefix('node(s) ')}"
         else:
-            victims = candidates.by_node.get(row, ())
+            victims = candidates.on(row)
             lower = [f"{'/'.join(one.key)} ({snapshot.cluster.priority_of(one)})" for one in victims]
             preemptible = f"; lower-priority pods: {_names(lower)}" if lower else ""
             yield f"  {node.name}: {_free_resources(pod, row, cycle)}{preemptible}"

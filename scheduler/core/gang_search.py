@@ -164,7 +164,7 @@ class _Search:
             left = free - found @ self._requests
             fits = np.flatnonzero((left >= 0).all(axis=1))
             self._effort.spend(found.size)
-            fits = fits[np.unique(np.linspace(0, len(fits) - 1, min(len(fits), _MAX_PATTERNS)).astype(np.int64))]
+            fits = fits[np.linspace(0, len(fits) - 1, min(len(fits), _MAX_PATTERNS)).astype(np.int64)]
             found, left = found[fits], left[fits]
         return found[self._not_surpassed(found)]
 

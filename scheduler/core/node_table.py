@@ -97,6 +97,7 @@ class NodeTable:
         self._fits_on_empty_node = RecentCache[PodRequirements, bool]()
         self._eligibility = RecentCache[tuple[object, ...], Eligibility]()
         self._volume_slots = RecentCache[VolumeRequirement, Numbers]()
+        self._usage = RecentCache[PodRequirements, tuple[list[tuple[int, int]], list[tuple[int, int]]]]()
         self._label_values = RecentCache[str, tuple[Numbers, dict[str | None, int]]]()
         self._taints: dict[tuple[Taint, ...], list[int]] = {}
         for number, node in enumerate(self.nodes):
@@ -111,6 +112,7 @@ class NodeTable:
         self._fits_on_empty_node.age()
         self._eligibility.age()
         self._volume_slots.age()
+        self._usage.age()
         self._label_values.age()
         self._domains.age()
 
@@ -138,6 +140,7 @@ class NodeTable:
         if counter in self.counter_column:
             return self.counter_column[counter]
         column = self.counter_column[counter] = len(self.column) + len(self.counter_column)
+        self._usage = RecentCache()
         if isinstance(counter, AntiAffinityOwners | PreferenceOwners):
             self.owners.setdefault(matching(counter.term), []).append(counter)
         if column >= len(self.used):
@@ -162,6 +165,11 @@ class NodeTable:
             found = self._domains[topology_key] = np.array(rows, np.int64), len(numbers)
         return found
 
+    def count_domains(self, topology_key: str, rows: Mask | Numbers) -> int:
+        """How many domains these nodes are in; all of them have the label."""
+        numbers, size = self.domains(topology_key)
+        return int(np.count_nonzero(np.bincount(numbers[rows], minlength=size)))
+
     def freed_counts(self, counter: Counter, freed: Numbers | None) -> Numbers | int:
         """How many such pods would be gone from each node itself."""
         column = self.counter_column.get(counter)
@@ -183,6 +191,22 @@ class NodeTable:
             return [(self.column[resource], amount) for resource, amount in requirements.requests if amount > 0]
         except KeyError:
             return None
+
+    def known_columns(self, requirements: PodRequirements) -> list[tuple[int, int]]:
+        """The columns and amounts of what such a pod requests; resources that no node has are left out."""
+        return self._columns(requirements)[0]
+
+    def usage(self, requirements: PodRequirements) -> list[tuple[int, int]]:
+        """The same, and one in each column of a counter that counts such a pod."""
+        return self._columns(requirements)[1]
+
+    def _columns(self, requirements: PodRequirements) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        found = self._usage.get(requirements)
+        if found is None:
+            known = [(self.column[name], amount) for name, amount in requirements.requests if name in self.column]
+            counters = [(self.counter_column[one], 1) for one in requirements.counted if one in self.counter_column]
+            found = self._usage[requirements] = known, known + counters
+        return found
 
     def fits_on_empty_node(self, requirements: PodRequirements) -> bool:
         """Whether the pod would fit on an eligible node if that were empty."""
@@ -218,10 +242,25 @@ class NodeTable:
         """For how many pods each node has such volumes."""
         found = self._volume_slots.get(requirement)
         if found is None:
-            found = self._volume_slots[requirement] = np.zeros(len(self), np.int64)
-            limits = requirement.limits or (UNLIMITED,) * len(requirement.terms)
-            for term, limit in zip(requirement.terms, limits, strict=True):
+            found = self._volume_slots[requirement] = self._count_slots(requirement)
+        return found
+
+    def _count_slots(self, requirement: VolumeRequirement) -> Numbers:
+        """There may be a term for each of thousands of local volumes, which lists one node: those are counted first."""
+        found: Numbers = np.zeros(len(self), np.int64)
+        of_value: dict[str, Numbers] = {}  # by label and the number of its value
+        limits = requirement.limits or (UNLIMITED,) * len(requirement.terms)
+        for term, limit in zip(requirement.terms, limits, strict=True):
+            if len(term) == 1 and term[0].operator == "In":
+                key, numbers = term[0].key, self._values(term[0].key)[1]
+                slots = of_value.setdefault(key, np.zeros(len(numbers), np.int64))
+                for value in dict.fromkeys(term[0].values):
+                    if value in numbers:
+                        slots[numbers[value]] += limit
+            else:
                 found[self._matches(term)] += limit
+        for key, slots in of_value.items():
+            found += slots[self._values(key)[0]]
         return found
 
     def _evaluate(self, requirements: PodRequirements, requests_gpu: bool) -> Eligibility:

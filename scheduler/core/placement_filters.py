@@ -8,7 +8,7 @@ Each node is judged as if victims went from it alone, as in kube-scheduler's dry
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from scheduler.core.pod_constraints import (
     ANY_ADDRESS,
     AntiAffinityOwners,
     Counter,
+    ExclusiveClaim,
     HostPort,
     MatchingPods,
+    PodConstraints,
+    VolumeUsers,
     matching,
     matching_all,
     spread_counter,
@@ -27,39 +30,47 @@ from scheduler.core.pod_constraints import (
 from scheduler.core.scheduling_types import PodRequirements
 from scheduler.core.volume_requirements import CLAIM_IN_USE, NO_VOLUME
 
+_NONE = PodConstraints()
+
 
 def excluded(
     requirements: PodRequirements, table: NodeTable, layers: Sequence[Numbers], freed: Numbers | None = None
 ) -> Iterator[tuple[str, Mask]]:
-    """By reason, the nodes that are excluded."""
-    if not requirements.concerns_other_pods:
-        return
-    yield (
-        "node(s) didn't have free ports for the requested pod ports",
-        _conflicting_ports(requirements, table, layers, freed),
-    )
-    yield (
-        CLAIM_IN_USE,
-        _claims_in_use(requirements, table, layers),
-    )
-    yield NO_VOLUME, _volumes_used_up(requirements, table, layers)
-    yield (
-        "node(s) didn't match pod topology spread constraints (missing required label)",
-        topology_spread.without_keys(requirements, table),
-    )
-    yield (
-        "node(s) didn't match pod topology spread constraints",
-        topology_spread.exceeds_skew(requirements, table, layers, freed),
-    )
-    yield "node(s) didn't match pod affinity rules", pod_affinity.violates_affinity(requirements, table, layers, freed)
-    yield (
-        "node(s) didn't match pod anti-affinity rules",
-        pod_affinity.violates_anti_affinity(requirements, table, layers, freed),
-    )
-    yield (
-        "node(s) didn't satisfy existing pods anti-affinity rules",
-        pod_affinity.excluded_by_others(requirements, table, layers, freed),
-    )
+    """By reason, the nodes that are excluded; a reason that cannot apply to such a pod is left out."""
+    wanted = requirements.constraints or _NONE
+    if wanted.ports:
+        yield (
+            "node(s) didn't have free ports for the requested pod ports",
+            _conflicting_ports(wanted.ports, table, layers, freed),
+        )
+    if wanted.claims:
+        yield CLAIM_IN_USE, _claims_in_use(wanted.claims, table, layers)
+    if wanted.volumes:
+        yield NO_VOLUME, _volumes_used_up(wanted.volumes, table, layers)
+    if wanted.spread:
+        yield (
+            "node(s) didn't match pod topology spread constraints (missing required label)",
+            topology_spread.without_keys(requirements, table),
+        )
+        yield (
+            "node(s) didn't match pod topology spread constraints",
+            topology_spread.exceeds_skew(requirements, table, layers, freed),
+        )
+    if wanted.affinity:
+        yield (
+            "node(s) didn't match pod affinity rules",
+            pod_affinity.violates_affinity(requirements, table, layers, freed),
+        )
+    if wanted.anti_affinity:
+        yield (
+            "node(s) didn't match pod anti-affinity rules",
+            pod_affinity.violates_anti_affinity(requirements, table, layers, freed),
+        )
+    if requirements.counted:
+        yield (
+            "node(s) didn't satisfy existing pods anti-affinity rules",
+            pod_affinity.excluded_by_others(requirements, table, layers, freed),
+        )
 
 
 def allowed(
@@ -86,6 +97,15 @@ def may_exclude(requirements: PodRequirements, table: NodeTable) -> Iterator[Cou
             yield from (one for one in table.owners.get(counted, ()) if isinstance(one, AntiAffinityOwners))
 
 
+def may_need(requirements: PodRequirements) -> Iterator[Counter]:
+    """The counters that exclude such a pod from a node, or from a domain, when they count fewer pods."""
+    wanted = requirements.constraints
+    if wanted is not None:
+        if wanted.affinity:
+            yield matching_all(wanted.affinity)
+        yield from (spread for one in wanted.spread if one.required and (spread := spread_counter(one)))
+
+
 def preference(requirements: PodRequirements, table: NodeTable, layer: Numbers, rows: Numbers) -> Numbers | None:
     """How far these rows are preferred because of other pods; None if they are all alike."""
     scores = [
@@ -97,12 +117,11 @@ def preference(requirements: PodRequirements, table: NodeTable, layer: Numbers, 
 
 
 def _conflicting_ports(
-    requirements: PodRequirements, table: NodeTable, layers: Sequence[Numbers], freed: Numbers | None
+    wanted: Set[HostPort], table: NodeTable, layers: Sequence[Numbers], freed: Numbers | None
 ) -> Mask:
     """The nodes on which a port that the pod wants is in use, or reserved for a nominated pod."""
     found = np.zeros(len(table), np.bool_)
-    wanted = requirements.constraints.ports if requirements.constraints else ()
-    for counter in table.counter_column if wanted else ():
+    for counter in table.counter_column:
         if any(_ports_conflict(port, counter) for port in wanted):
             for layer in layers:
                 counts = table.counts(counter, layer)
@@ -111,18 +130,17 @@ def _conflicting_ports(
     return found
 
 
-def _claims_in_use(requirements: PodRequirements, table: NodeTable, layers: Sequence[Numbers]) -> Mask:
+def _claims_in_use(claims: Set[ExclusiveClaim], table: NodeTable, layers: Sequence[Numbers]) -> Mask:
     """All nodes, if a pod on any of them uses a claim that is for one pod only."""
-    claims = requirements.constraints.claims if requirements.constraints else ()
     counts = (table.counts(claim, layer) for claim in claims for layer in layers)
     in_use = any(found is not None and found.any() for found in counts)
     return np.full(len(table), in_use, np.bool_)
 
 
-def _volumes_used_up(requirements: PodRequirements, table: NodeTable, layers: Sequence[Numbers]) -> Mask:
+def _volumes_used_up(wanted: Set[VolumeUsers], table: NodeTable, layers: Sequence[Numbers]) -> Mask:
     """The nodes that had free volumes, which other pods of this cycle have been given."""
     found = np.zeros(len(table), np.bool_)
-    for users in requirements.constraints.volumes if requirements.constraints else ():
+    for users in wanted:
         slots = table.volume_slots(users.requirement)
         for layer in layers:
             counts = table.counts(users, layer)

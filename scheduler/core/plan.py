@@ -163,8 +163,9 @@ class SchedulingCycle:
         self.snapshot.evict(found.victims)
         for pod in min_members:
             self.snapshot.free_later.allocate(found.placement[pod.uid], pod.requirements)
+        positions = self.snapshot.bound_pods.positions(found.victims)
         for candidates in self._candidates.values():
-            candidates.remove(found.victims)
+            candidates.remove(positions)
         row, first_on = self.snapshot.table.row, {found.placement[pod.uid]: pod for pod in reversed(min_members)}
         triggers = [first_on.get(row[victim.node], min_members[0]) for victim in found.victims]
         for victim, trigger in zip(found.victims, triggers, strict=True):
@@ -219,7 +220,7 @@ class SchedulingCycle:
             return "preemption is disabled"
         if not unit.preempts:
             return "preemptionPolicy is Never"
-        if not self.candidates(unit).by_node:
+        if not self.candidates(unit):
             return "no lower-priority pods to preempt"
         return "preempting all lower-priority pods would not free enough resources"
 

@@ -3,7 +3,8 @@
 1. All members are placed, one after the other, on the cluster without its lower-priority pods. If one does not fit,
    nothing is preempted.
 2. Each member uses free capacity, where there is some; else it takes the node with the lowest cost (see `victims`),
-   counting only additional victims.
+   counting only additional victims. Where one victim frees enough for several members, the cost is that for each of
+   them: two members that need one victim together are cheaper than two with one each.
 3. Reprieve: from the highest-priority victim down, victims that still fit are kept, even if members must move for it
    (see `reprieve`).
 
@@ -16,29 +17,34 @@ Where other pods matter to a member, or it to them, victims are also selected fo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from scheduler.core.capacity import Capacity, largest_first
-from scheduler.core.cost_bounds import CheapestNodes, Cost, known_columns
+from scheduler.core.cost_bounds import CheapestNodes, Cost
 from scheduler.core.dry_run import DryRun
 from scheduler.core.effort import Effort
 from scheduler.core.gang_placement import Placement, place, rearrange
 from scheduler.core.node_table import Numbers
+from scheduler.core.placement_filters import may_need
+from scheduler.core.queue_usage import QuotaToFree
 from scheduler.core.reprieve import PreemptionPlan, reprieve
 from scheduler.core.scheduling_types import Pod, PodRequirements
 from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
 
+_MAX_BLOCK = 16  # members that a node is asked to take at once
+
 
 def preempt(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) -> PreemptionPlan | None:
     """How to place all of these members; None when no evictions would help. The snapshot is not changed."""
-    if not candidates.by_node:
+    if not candidates:
         return None
     usage = snapshot.queue_usage
-    all_candidates = candidates.all_pods() if usage.has_limits else []
-    if usage.exceeded(members, later=True, without=all_candidates):
+    if usage.exceeded(members, later=True, freed=candidates.freeable_quota()):
         return None
     members = sorted(members, key=largest_first)
     if any(pod.requirements.concerns_other_pods for pod in members):
@@ -51,8 +57,8 @@ def preempt(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) 
         if placement is None:
             return None
         victims = _candidates_on(placement.values(), candidates)
-    if usage.exceeded(members, later=True, without=victims):
-        victims = all_candidates
+    if usage.exceeded(members, later=True, freed=usage.freed(victims)):
+        victims = candidates.all_pods()
     return reprieve(members, placement, victims, candidates, snapshot)
 
 
@@ -89,8 +95,7 @@ def _settle(
 ) -> Placement | None:
     """A placement of the members on the cluster without just these victims; a single pod does not move for it."""
     capacity = Capacity(snapshot.table, snapshot.free_later.layers[0].copy())
-    for victim in victims:
-        capacity.release(snapshot.table.row[victim.node], victim.requirements)
+    capacity.release_all(victims)
     if len(members) == 1:
         return placement if capacity.fits(placement[members[0].uid], members[0].requirements) else None
     return rearrange(members, capacity, placement, Effort())
@@ -100,24 +105,37 @@ def _with_victims_for_quota(
     members: Sequence[Pod], placement: Placement, victims: list[Pod], candidates: Candidates, snapshot: Snapshot
 ) -> list[Pod] | None:
     """As many more victims as the quota needs, those that are reprieved last first, if no member must be near them."""
-    usage, found = snapshot.queue_usage, {pod.uid: pod for pod in victims}
-    lowest_first = iter(reversed(candidates.reprieve_order(candidates.all_pods()) if usage.has_limits else []))
-    while usage.exceeded(members, later=True, without=found.values()):
-        pod = next(lowest_first, None)
-        if pod is None:
-            return None
-        more = found | {one.uid: one for one in candidates.group_victims(pod)}
-        if len(more) > len(found) and _settle(members, placement, more.values(), snapshot) == placement:
-            found = more
-    return list(found.values())
+    quota, found = QuotaToFree(snapshot.queue_usage, members, victims), {pod.uid: pod for pod in victims}
+    if quota.is_enough:
+        return victims
+    needed = frozenset(counter for pod in members for counter in may_need(pod.requirements))
+    for pod in reversed(candidates.reprieve_order(candidates.all_pods())):
+        more = [one for one in candidates.group_victims(pod) if one.uid not in found]
+        together = [*found.values(), *more]
+        if all(needed.isdisjoint(one.requirements.counted) for one in more) or (
+            _settle(members, placement, together, snapshot) == placement
+        ):
+            found |= {one.uid: one for one in more}
+            quota.evict(more)
+            if quota.is_enough:
+                return list(found.values())
+    return None
 
 
 def _candidates_on(rows: Iterable[int], candidates: Candidates) -> list[Pod]:
-    return [pod for row in sorted(set(rows)) for pod in candidates.by_node.get(row, ())]
+    return [pod for row in sorted(set(rows)) for pod in candidates.on(row)]
 
 
 def _without_candidates(candidates: Candidates, snapshot: Snapshot) -> Capacity:
     return Capacity(snapshot.table, snapshot.free_later.layers[0] + candidates.freeable)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Members that a node would take at once, and the victims there, for these and for the members before them."""
+
+    members: int
+    victims: list[Pod]
 
 
 class _VictimSelection:
@@ -129,6 +147,8 @@ class _VictimSelection:
         self._cleared = _without_candidates(candidates, snapshot)  # beside the members so far, if all candidates go
         self._remaining = Capacity(snapshot.table, snapshot.free_later.layers[0].copy())  # if only the victims go
         self._victims: dict[int, list[Pod]] = {}  # by row, for the members placed so far
+        self._unplaced = Counter(pod.requirements for pod in members)
+        self._selected: dict[tuple[int, PodRequirements], _Block] = {}  # by row, what is cheapest there at the moment
         self._requested: dict[int, set[int]] = {}  # by row, the columns that members request there
         self._changed: dict[PodRequirements, set[int]] = {}  # rows that changed since such a member fitted nowhere
 
@@ -145,14 +165,15 @@ class _VictimSelection:
             if row is None:
                 if requirements not in nodes:
                     nodes[requirements] = self._cheapest_nodes(requirements)
-                row = nodes[requirements].cheapest()
+                row = self._cheapest(requirements, nodes[requirements])
                 if row is None:
                     return None
-                self._evict_on(row, self._select_victims(row, requirements))
+                self._evict_on(row, self._selected[row, requirements].victims)
                 self._remaining.allocate(row, requirements)
             self._cleared.allocate(row, requirements)
+            self._unplaced[requirements] -= 1
             self._requested.setdefault(row, set()).update(
-                column for column, _ in known_columns(pod.requirements, self._snapshot)
+                column for column, _ in self._snapshot.table.known_columns(pod.requirements)
             )
             placement[pod.uid] = row
             for changed in self._changed.values():
@@ -171,9 +192,18 @@ class _VictimSelection:
         self._changed[requirements] = set()
         return None
 
+    def _cheapest(self, requirements: PodRequirements, nodes: CheapestNodes) -> int | None:
+        """The node with the lowest cost for each member, of as many members as are left at most."""
+        while (row := nodes.cheapest()) is not None:
+            if self._selected[row, requirements].members <= self._unplaced[requirements]:
+                break
+            nodes.changed(row)
+        return row
+
     def _cheapest_nodes(self, requirements: PodRequirements) -> CheapestNodes:
         def cost(row: int) -> Cost | None:
-            return self._cost(row, requirements) if self._cleared.fits(row, requirements) else None
+            is_wanted = self._unplaced[requirements] > 0 and self._cleared.fits(row, requirements)
+            return self._cost(row, requirements) if is_wanted else None
 
         found = CheapestNodes(self._bounds(requirements), cost)
         for row in self._requested:
@@ -187,24 +217,41 @@ class _VictimSelection:
         requested = np.array(self._snapshot.table.columns(requirements), np.int64)
         columns, amounts = requested[:, 0], requested[:, 1]
         missing: Numbers = amounts[:, None] - self._remaining.layers[0][np.ix_(columns, rows)]
-        return self._candidates.bounds.ascending(rows, missing, columns)
+        most = min(self._unplaced[requirements], _MAX_BLOCK)
+        return self._candidates.bounds.ascending(rows, missing, columns, amounts, most)
 
     def _cost(self, row: int, requirements: PodRequirements) -> Cost:
-        """The cost of one more such pod on this node."""
+        """The cost of one more such pod on this node; or of several, for each, if together they need fewer victims."""
         before = {pod.uid for pod in self._victims.get(row, ())}
-        victims = self._candidates.with_group_victims(self._select_victims(row, requirements))
-        return self._candidates.cost([pod for pod in victims if pod.uid not in before])
+        columns = self._snapshot.table.columns(requirements) or ()
+        free = min(int(self._cleared.layers[0][column, row]) // amount for column, amount in columns)
+        best: tuple[Cost, _Block] | None = None
+        for members in range(1, min(free, self._unplaced[requirements], _MAX_BLOCK) + 1):
+            missing = [
+                (column, members * amount - self._remaining.layers[0][column, row]) for column, amount in columns
+            ]
+            if best and self._candidates.bounds.fewest(row, missing) >= members * best[0][3]:
+                continue
+            victims = self._select_victims(row, requirements, members)
+            additional = [pod for pod in self._candidates.with_group_victims(victims) if pod.uid not in before]
+            violations, highest, total, number, start = self._candidates.cost(additional)
+            cost = violations, highest, total / members, number / members, start
+            if best is None or cost < best[0]:
+                best = cost, _Block(members, victims)
+        assert best is not None
+        self._selected[row, requirements] = best[1]
+        return best[0]
 
-    def _select_victims(self, row: int, requirements: PodRequirements) -> list[Pod]:
-        """The candidates on the node that do not fit beside the members and one more such pod."""
+    def _select_victims(self, row: int, requirements: PodRequirements, members: int) -> list[Pod]:
+        """The candidates on the node that do not fit beside the members and so many more of them."""
         free = self._cleared.layers[0][:, row].tolist()
         columns = self._snapshot.table.columns(requirements) or ()
         requested = self._requested.get(row, set()) | {column for column, _ in columns}
         for column, amount in columns:
-            free[column] -= amount
+            free[column] -= members * amount
         victims = []
         for pod in self._candidates.reprieve_order_on(row):
-            amounts = known_columns(pod.requirements, self._snapshot)
+            amounts = self._snapshot.table.known_columns(pod.requirements)
             if all(free[column] >= amount for column, amount in amounts if column in requested):
                 for column, amount in amounts:
                     free[column] -= amount
@@ -216,6 +263,5 @@ class _VictimSelection:
         """Select these victims on the node, instead of those that were selected for fewer members."""
         for pod in self._victims.get(row, ()):
             self._remaining.allocate(row, pod.requirements)
-        for pod in victims:
-            self._remaining.release(row, pod.requirements)
+        self._remaining.release_all(victims)
         self._victims[row] = victims

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scheduler.core.capacity import Capacity, largest_first
-from scheduler.core.cost_bounds import known_columns
 from scheduler.core.effort import Effort
 from scheduler.core.gang_placement import Placement, rearrange
 from scheduler.core.placement_filters import may_exclude
+from scheduler.core.queue_usage import QuotaToFree
 from scheduler.core.scheduling_types import Pod, PodRequirements
-from scheduler.core.snapshot import QuotaToFree, Snapshot
+from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
 
 _MAX_EFFORT = 4_000_000  # for all new placements of one gang together: about 40 ms
@@ -53,8 +53,7 @@ class _Reprieve:
         self._members, self._placement = members, dict(placement)
         self._victims = {pod.uid: pod for pod in candidates.with_group_victims(victims)}
         self._left = Capacity(snapshot.table, snapshot.free_later.layers[0].copy())  # beside members and kept pods
-        for pod in self._victims.values():
-            self._left.release(self._row(pod), pod.requirements)
+        self._left.release_all(self._victims.values())
         self._on_row: dict[int, list[Pod]] = defaultdict(list)  # the members, by row
         self._requested: Counter[tuple[int, int]] = Counter()  # by column and row, how many members request it there
         for pod in members:
@@ -64,23 +63,23 @@ class _Reprieve:
         self._can_be_rearranged = len(members) > 1 and (self._among_others or len(requirements) > 1)
         self._excluding = set().union(*(may_exclude(one, snapshot.table) for one in requirements))
         self._nowhere: set[PodRequirements] = set()  # known to fit on no other node, until a member moves
+        self._needed: set[tuple[str, PodRequirements]] = set()  # by node, such victims cannot be kept, until one moves
         self._effort = Effort(_MAX_EFFORT)
 
     def run(self) -> PreemptionPlan:
         quota = QuotaToFree(self._snapshot.queue_usage, self._members, self._victims.values())
         while self._keep_some(quota) and self._among_others and self._effort.left > 0:
             pass  # a pod that a member must be near may allow another one to be kept
-        victims = sorted(self._victims.values(), key=self._candidates.priority_key)
-        return PreemptionPlan(self._placement, tuple(victims))
+        return PreemptionPlan(self._placement, tuple(self._victims.values()))
 
     def _keep_some(self, quota: QuotaToFree) -> bool:
         """Keep each victim that can be kept; whether there was one."""
         tried, before = set[str](), len(self._victims)
         for pod in self._candidates.reprieve_order(list(self._victims.values())):
-            if pod.uid in tried:
+            if pod.uid in tried or (pod.node, pod.requirements) in self._needed:
                 continue
             group = self._candidates.group_victims(pod)
-            tried |= {one.uid for one in group}
+            tried.update(one.uid for one in group)
             if quota.allows(group) and self._keep(group):
                 quota.keep(group)
                 for kept in group:
@@ -88,7 +87,11 @@ class _Reprieve:
         return len(self._victims) < before
 
     def _keep(self, group: Sequence[Pod]) -> bool:
-        """Keep these victims, which are evicted together or not at all, if all members still have a node."""
+        """Keep these victims, which are evicted together or not at all, if all members still have a node.
+
+        Members that are all alike have no other placement if moving finds none, and what is kept elsewhere only leaves
+        less: then a like victim on the same node need not be tried.
+        """
         for pod in group:
             self._left.allocate(self._row(pod), pod.requirements)
         overcommitted = {self._row(pod) for pod in group if self._is_overcommitted(pod)}
@@ -98,6 +101,8 @@ class _Reprieve:
             return True
         for pod in group:
             self._left.release(self._row(pod), pod.requirements)
+        if len(group) == 1 and not self._among_others and not self._can_be_rearranged:
+            self._needed.add((group[0].node, group[0].requirements))
         return False
 
     def _all_fit(self) -> bool:
@@ -115,7 +120,7 @@ class _Reprieve:
     def _is_overcommitted(self, pod: Pod) -> bool:
         """A resource that no member requests may be overcommitted already: it is no reason to evict."""
         row, free = self._row(pod), self._left.layers[0]
-        columns = (column for column, _ in known_columns(pod.requirements, self._snapshot))
+        columns = (column for column, _ in self._left.table.known_columns(pod.requirements))
         return any(free[column, row] < 0 for column in columns if self._requested[column, row])
 
     def _move_from(self, rows: Iterable[int]) -> bool:
@@ -138,6 +143,7 @@ class _Reprieve:
             placed.append(pod)
         else:
             self._nowhere.clear()
+            self._needed.clear()
             return True
         for one in placed:
             self._take(one, self._placement[one.uid])
@@ -158,7 +164,7 @@ class _Reprieve:
 
     def _place_again(self) -> bool:
         """Another placement of all members; identical ones have none, if moving has not found it."""
-        if not self._can_be_rearranged:
+        if not self._can_be_rearranged or self._effort.left <= 0:
             return False
         before = dict(self._placement)
         for pod in self._members:
@@ -177,13 +183,13 @@ class _Reprieve:
     def _put(self, pod: Pod, row: int) -> None:
         self._left.allocate(row, pod.requirements)
         self._on_row[row].append(pod)
-        self._requested.update((column, row) for column, _ in known_columns(pod.requirements, self._snapshot))
+        self._requested.update((column, row) for column, _ in self._left.table.known_columns(pod.requirements))
         self._placement[pod.uid] = row
 
     def _take(self, pod: Pod, row: int) -> None:
         self._left.release(row, pod.requirements)
         self._on_row[row].remove(pod)
-        self._requested.subtract((column, row) for column, _ in known_columns(pod.requirements, self._snapshot))
+        self._requested.subtract((column, row) for column, _ in self._left.table.known_columns(pod.requirements))
 
     def _row(self, pod: Pod) -> int:
         return self._snapshot.table.row[pod.node]

@@ -58,7 +58,7 @@ def score(requirements: PodRequirements, table: NodeTable, layer: Numbers, among
     for constraint in constraints:
         included = has_keys & _included(constraint, requirements, table)
         in_domain, _ = _spread(constraint, included, table, layer)
-        domains = len(np.unique(table.domains(constraint.topology_key)[0][among[scored]]))
+        domains = table.count_domains(constraint.topology_key, among[scored])
         total += in_domain[among] * math.log(domains + 2) + constraint.max_skew - 1
     rounded = np.rint(total).astype(np.int64)
     lowest, highest = int(rounded[scored].min()), int(rounded[scored].max())
@@ -96,6 +96,6 @@ def _spread(constraint: SpreadConstraint, included: Mask, table: NodeTable, laye
     if counts is None:
         counts = np.zeros(len(table), np.int64)
     in_domain = table.in_domain(constraint.topology_key, np.where(included, counts, 0))
-    domains = len(np.unique(table.domains(constraint.topology_key)[0][included]))
+    domains = table.count_domains(constraint.topology_key, included)
     fewest = int(in_domain[included].min()) if domains and domains >= constraint.min_domains else 0
     return in_domain, fewest

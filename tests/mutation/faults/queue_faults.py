@@ -9,8 +9,8 @@ from scheduler.core.actions import UNSCHEDULABLE
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.plan import SchedulingCycle
 from scheduler.core.policy import Policy
+from scheduler.core.queue_usage import QueueUsage
 from scheduler.core.scheduling_types import CPU, MEMORY, Pod
-from scheduler.core.snapshot import QueueUsage
 from scheduler.runtime.assumed_pods import AssumedPods
 from tests.mutation.faults.registry import Patch, fault
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from scheduler.core import preempt
@@ -19,7 +19,7 @@ from tests.mutation.faults.registry import Patch, fault
 
 _HIGHEST_USER_PRIORITY = 1_000_000_000
 
-_may_go = Candidates._is_preemptible
+_preemptible = Candidates._preemptible
 _PriorityKey = tuple[int, float, tuple[str, str]]
 
 
@@ -36,40 +36,39 @@ _PriorityKey = tuple[int, float, tuple[str, str]]
 def preempts_equal_priority(patch: Patch) -> None:
     """Pods of equal priority are preempted, too."""
 
-    def or_equal(candidates: Candidates, pod: Pod, priority: int, queues: frozenset[str]) -> bool:
-        return _may_go(candidates, pod, priority + 1, queues)
+    def or_equal(candidates: Candidates, priority: int, queues: frozenset[str]) -> Numbers:
+        return _preemptible(candidates, priority + 1, queues)
 
-    patch.attribute(Candidates, "_is_preemptible", or_equal)
+    patch.attribute(Candidates, "_preemptible", or_equal)
 
 
 @fault('JPR-06: no pod of the gang "train" is bound', 'JPR-07: "protected" was not evicted')
 def non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Non-preemptible pods are preempted like others."""
-
-    def unprotected(candidates: Candidates, pod: Pod, priority: int, queues: frozenset[str]) -> bool:
-        return _may_go(candidates, replace(pod, non_preemptible=False), priority, queues)
-
-    patch.attribute(Candidates, "_is_preemptible", unprotected)
+    read = convert.convert_pod
+    patch.function(read, lambda found: replace(read(found), non_preemptible=False))
 
 
 @fault('JPR-06: no pod of the gang "train" is bound', 'JPR-07: "protected" was not evicted')
 def only_non_preemptible_pods_are_preempted(patch: Patch) -> None:
     """Only non-preemptible pods are preempted."""
+    read = convert.convert_pod
 
-    def inverted(candidates: Candidates, pod: Pod, priority: int, queues: frozenset[str]) -> bool:
-        return _may_go(candidates, replace(pod, non_preemptible=not pod.non_preemptible), priority, queues)
+    def inverted(found: ApiPod) -> Pod:
+        pod = read(found)
+        return replace(pod, non_preemptible=not pod.non_preemptible)
 
-    patch.attribute(Candidates, "_is_preemptible", inverted)
+    patch.function(read, inverted)
 
 
 @fault('PRE-13: "urgent" runs')
 def policy_never_pods_are_not_preempted(patch: Patch) -> None:
     """A pod with preemptionPolicy Never is never preempted."""
 
-    def except_policy_never(candidates: Candidates, pod: Pod, priority: int, queues: frozenset[str]) -> bool:
-        return pod.preempts and _may_go(candidates, pod, priority, queues)
+    def except_policy_never(candidates: Candidates, priority: int, queues: frozenset[str]) -> Numbers:
+        return _only(candidates, _preemptible(candidates, priority, queues), lambda pod: pod.preempts)
 
-    patch.attribute(Candidates, "_is_preemptible", except_policy_never)
+    patch.attribute(Candidates, "_preemptible", except_policy_never)
 
 
 @fault('PRE-23: "guardian" runs')
@@ -94,10 +93,11 @@ def pdbs_are_ignored(patch: Patch) -> None:
 def pdbs_are_never_violated(patch: Patch) -> None:
     """A PodDisruptionBudget is never violated."""
 
-    def within_budget(candidates: Candidates, pod: Pod, priority: int, queues: frozenset[str]) -> bool:
-        return not candidates.pdb_violations([pod]) and _may_go(candidates, pod, priority, queues)
+    def within_budget(candidates: Candidates, priority: int, queues: frozenset[str]) -> Numbers:
+        found = _preemptible(candidates, priority, queues)
+        return _only(candidates, found, lambda pod: not candidates.pdb_violations([pod]))
 
-    patch.attribute(Candidates, "_is_preemptible", within_budget)
+    patch.attribute(Candidates, "_preemptible", within_budget)
 
 
 @fault('JPR-09: "low" was preempted for the gang "train"', 'PRE-04: "low" was preempted for "urgent"')
@@ -171,3 +171,7 @@ def preempts_in_other_queues(patch: Patch) -> None:
         return replace(found, victims=(*found.victims, *other_victims))
 
     patch.function(choose, from_all_queues)
+
+
+def _only(candidates: Candidates, positions: Numbers, allowed: Callable[[Pod], bool]) -> Numbers:
+    return positions[[allowed(candidates._bound.pods[position]) for position in positions.tolist()]]
