@@ -12,6 +12,7 @@ from scheduler.core.scheduling_types import DEFAULT_QUEUE, Counts, DisruptionBud
 
 SCHEDULER_OF_API = {"volcano": "volcano", "koordinator": "koord-scheduler"}
 _NO_PODS: dict[str, Pod] = {}
+_NO_MEMBERS = Counts()
 _MAX_UNUSED_COLUMNS = 256
 
 
@@ -24,7 +25,7 @@ class ClusterState:
         self.groups: dict[Key, Group] = {}
         self.queues: dict[str, Queue] = {}
         self.budgets: dict[Key, DisruptionBudget] = {}
-        self.counts: dict[Key, Counts] = {}  # of each group's running and ended members
+        self.counts: dict[Key, Counts] = {}  # of each group's running and ended members; the group may be unknown
         self.counters = PodCounters()
         self._pending: dict[str, Pod] = {}
         self.binding: dict[str, Pod] = {}  # assumed to be bound, not yet confirmed by the API server
@@ -107,8 +108,7 @@ class ClusterState:
             _remove_from(self._in_group, pod.group, uid)
             if pod.group not in self._in_group:
                 self._deleted_groups.pop(pod.group, None)
-                if pod.group not in self.groups:
-                    self._schedulers.pop(pod.group, None)
+            self._forget_unknown(pod.group)
             self.changed_groups.add(pod.group)
 
     def set_group(self, group: Group) -> None:
@@ -120,14 +120,17 @@ class ClusterState:
         group = self.groups.pop(key, None)
         if group is not None and key in self._in_group:
             self._deleted_groups[key] = group
-        elif key not in self._in_group:
-            self._schedulers.pop(key, None)
-        self.counts.pop(key, None)
+        self._forget_unknown(key)
 
     def set_counts(self, key: Key, counts: Counts) -> None:
         """Set how many members are running and how many have ended, by their phase."""
         self.counts[key] = counts
+        self._forget_unknown(key)
         self.changed_groups.add(key)
+
+    def add_scheduler(self, key: Key, name: str) -> None:
+        """The schedulerName of a member: one that has ended when the scheduler starts counts, too."""
+        self._schedulers[key].add(name)
 
     def set_queue(self, queue: Queue) -> None:
         self.queues[queue.name] = queue
@@ -165,10 +168,11 @@ class ClusterState:
     def is_served_by(self, key: Key, schedulers: Set[str]) -> bool:
         """Whether one of these schedulers serves the group.
 
-        Its pods name their scheduler. A group that never had a member belongs to the scheduler that its API comes
-        from: beside Volcano, an admission by another scheduler would bypass that of Volcano.
+        Its pods name their scheduler. A group that never had a member may name one itself; else it belongs to the
+        scheduler that its API comes from: beside Volcano, an admission by another scheduler would bypass Volcano's.
         """
-        names = self._schedulers.get(key) or {SCHEDULER_OF_API[self.groups[key].kind]}
+        group = self.groups[key]
+        names = self._schedulers.get(key) or {group.scheduler or SCHEDULER_OF_API[group.kind]}
         return not names.isdisjoint(schedulers)
 
     def group_links(self) -> Links:
@@ -195,6 +199,12 @@ class ClusterState:
     def set_namespace(self, name: str, labels: Mapping[str, str] | None) -> None:
         """The labels of a namespace, or None when it was deleted."""
         self.counters.set_namespace(name, labels)
+
+    def _forget_unknown(self, key: Key) -> None:
+        """Of a group that does not exist nothing is kept once its last member is gone, ended ones included."""
+        if key not in self.groups and key not in self._in_group and self.counts.get(key, _NO_MEMBERS) == _NO_MEMBERS:
+            self.counts.pop(key, None)
+            self._schedulers.pop(key, None)
 
     def _classify_all(self) -> None:
         """Find out which pods the new counters count."""

@@ -147,6 +147,7 @@ class Group:
     preempts: bool | None = None  # of its PriorityClass; None: as its pods specify
     linked_groups: frozenset[Key] = frozenset()  # linked PodGroups, which start together with it
     match_policy: str = "once-satisfied"  # or waiting-and-running, only-waiting
+    scheduler: str = ""  # that it names itself: serves it until it has members
     disruption_mode_all: bool = False  # evicted as a unit or not at all
     min_resources: Amounts = field(default_factory=dict)  # minResources, if specified
     phase: str = ""  # as the API has it

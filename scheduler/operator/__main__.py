@@ -35,11 +35,9 @@ _log = logging.getLogger("scheduler.operator")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    options = _parse(argv)
+    options = parse(argv)
     logs.to_stderr()
-    profile = dataclasses.replace(PROFILES[options.profile], gang=options.gang, scheduler_name=options.scheduler_name)
-    profile = dataclasses.replace(profile, gang_all_jobs=options.gang_jobs == _ALL_JOBS)
-    profile = dataclasses.replace(profile, kubectl_image=options.mpi_kubectl_delivery_image)
+    profile = profile_of(options)
     for flag, address in (("--listen", options.listen), ("--metrics-listen", options.metrics_listen)):
         if not address.rpartition(":")[2].isdecimal():
             _log.error("%s: %r is not HOST:PORT", flag, address)
@@ -88,7 +86,17 @@ async def _run(
         writing_events.cancel()
 
 
-def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+def profile_of(options: argparse.Namespace) -> Profile:
+    return dataclasses.replace(
+        PROFILES[options.profile],
+        gang=options.gang,
+        scheduler_name=options.scheduler_name,
+        gang_all_jobs=options.gang_jobs == _ALL_JOBS,
+        kubectl_image=options.mpi_kubectl_delivery_image,
+    )
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m scheduler.operator", description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, help="default: the service account of the pod that this runs in")
     parser.add_argument("--gang", choices=sorted(DIALECTS), default="none", help="API of the PodGroups of gangs")

@@ -40,7 +40,7 @@ def create_missing(
     actions: list[Action] = []
     dialect = pod_group.dialect_of(spec, profile)
     if dialect and group is None:
-        actions.append(CreatePodGroup(pod_group.group_manifest(dialect, job, spec)))
+        actions.append(CreatePodGroup(pod_group.group_manifest(dialect, job, spec, profile)))
     if dialect and not pod_group.is_admitted(dialect, group):
         return actions
     if KINDS[job.kind].has_rendezvous:

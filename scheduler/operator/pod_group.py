@@ -23,6 +23,7 @@ from scheduler.runtime.quantities import InvalidQuantity, amount
 
 _POLICY = "spec.runPolicy.schedulingPolicy"
 _QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
+_SCHEDULER_ANNOTATION = "scheduling.muster.dev/scheduler-name"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,14 @@ def min_member(job: Job, spec: JobSpec) -> int:
     return min(wanted or members, members)
 
 
-def group_manifest(dialect: Dialect, job: Job, spec: JobSpec) -> Json:
+def scheduler_name(dialect: Dialect | None, profile: Profile, pod_spec: Json) -> str:
+    """Of a pod: that of its template, else the operator's, else the one that the PodGroups' API comes from."""
+    name = pod_spec.get("schedulerName") or profile.scheduler_name or (dialect.scheduler_name if dialect else "")
+    return str(name)
+
+
+def group_manifest(dialect: Dialect, job: Job, spec: JobSpec, profile: Profile) -> Json:
+    """The annotation names the scheduler that has to admit the PodGroup: there are no pods yet that name it."""
     policy = spec.run_policy.scheduling or SchedulingPolicy()
     minimum = min_member(job, spec)
     resources = dict(policy.min_resources or _min_resources(job, spec, minimum))
@@ -82,10 +90,12 @@ def group_manifest(dialect: Dialect, job: Job, spec: JobSpec) -> Json:
         group |= {"priorityClassName": priority_class} if priority_class else {}
     elif policy.schedule_timeout is not None:
         group["scheduleTimeoutSeconds"] = policy.schedule_timeout
+    scheduler = scheduler_name(dialect, profile, _member_roles(spec)[0].template["spec"])
+    annotations = _user_annotations(job.metadata.annotations or {}) | {_SCHEDULER_ANNOTATION: scheduler}
     metadata = {
         "name": job.metadata.name,
         "namespace": job.metadata.namespace,
-        "annotations": _user_annotations(job.metadata.annotations or {}),
+        "annotations": annotations,
         "ownerReferences": [owner_reference(job)],
     }
     return {"apiVersion": dialect.api_version, "kind": "PodGroup", "metadata": metadata, "spec": group}

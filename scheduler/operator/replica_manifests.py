@@ -49,9 +49,8 @@ def pod_manifest(job: Job, spec: JobSpec, replicas: ReplicaSpec, index: int, pro
     dialect = pod_group.dialect_of(spec, profile)
     if dialect:
         pod_group.join_group(dialect, job, spec, replicas.role, labels, annotations, pod_spec)
-    if not pod_spec.get("schedulerName"):
-        name = profile.scheduler_name or (dialect.scheduler_name if dialect else "")
-        pod_spec |= {"schedulerName": name} if name else {}
+    if scheduler := pod_group.scheduler_name(dialect, profile, pod_spec):
+        pod_spec["schedulerName"] = scheduler
     metadata = {**_metadata(job, spec, replicas, index), "labels": labels, "annotations": annotations}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod_spec}
 

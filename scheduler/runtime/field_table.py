@@ -235,6 +235,7 @@ _LINKED = (
     honoured(f"{_GANG}/match-policy", "once-satisfied, waiting-and-running, only-waiting"),
     honoured(f"{_GANG}/mode", "both modes are alike: a gang that does not fit reserves nothing"),
     honoured("scheduling.muster.dev/disruption-mode", "all: evicted as a unit or not at all"),
+    honoured("scheduling.muster.dev/scheduler-name", "admits the PodGroup while it has no pods that name theirs"),
     irrelevant(f"{_GANG}/total-number", "minMember decides"),
     refused(f"{_GANG}/network-topology-spec", "the topology of the network is not read"),
 )

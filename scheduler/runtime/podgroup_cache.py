@@ -64,6 +64,7 @@ class PodGroupCache:
         if key is None:
             return
         self._group_of_member[uid] = key
+        self._cluster.add_scheduler(key, found.spec.scheduler_name)
         if found.spec.node_name:
             self._bound[key].add(uid)
         if self._phases[key].get(uid) != found.status.phase:

@@ -27,6 +27,7 @@ _MATCH_POLICIES = frozenset({"once-satisfied", "waiting-and-running", "only-wait
 _MODE = "gang.scheduling.koordinator.sh/mode"
 _MODES = frozenset({"Strict", "NonStrict"})
 _DISRUPTION_MODE = "scheduling.muster.dev/disruption-mode"
+_SCHEDULER_NAME = "scheduling.muster.dev/scheduler-name"
 _OPEN_STATES = frozenset({"", "Open"})
 _STRICT = {"fifo": True, "traverse": False}  # anything else: as configured
 
@@ -68,6 +69,7 @@ def convert_podgroup(found: CustomResource, kind: str, classes: Mapping[str, Pri
         linked_groups=read(lambda: _linked_groups(annotations.get(_LINKED_GROUPS), meta.key), frozenset()),
         match_policy=read(lambda: _match_policy(annotations.get(_MATCH_POLICY)), "once-satisfied"),
         disruption_mode_all=annotations.get(_DISRUPTION_MODE) == "all",
+        scheduler=annotations.get(_SCHEDULER_NAME, ""),
         min_resources=read(lambda: _min_resources(spec), {}) if kind == VOLCANO else {},
         phase=_text(status.get("phase")),
         counts=convert_member_counts(status),

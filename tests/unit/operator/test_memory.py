@@ -76,4 +76,5 @@ def test_the_annotation_is_not_copied_to_the_pod_group() -> None:
     job.metadata["annotations"] = {ANNOTATION: "{}", "team": "vision"}
     job.settle()
     assert job.group is not None
-    assert job.group["metadata"]["annotations"] == {"team": "vision"}
+    own = {"scheduling.muster.dev/scheduler-name": "koord-scheduler"}
+    assert job.group["metadata"]["annotations"] == {"team": "vision"} | own
