@@ -146,7 +146,8 @@ class Controller:
                 job = await self.executor.set_status(job, action.status)
             else:
                 continue
-            self.cache.update_job(job)
+            if not self.cache.confirm_job(job):
+                raise Requeue("the job was deleted while its status was written")
         return job
 
     def _set_timer(self, key: JobKey, actions: Sequence[Action], now: float) -> None:

@@ -47,10 +47,18 @@ class JobCache:
             if known is not None and known.metadata.uid == job.metadata.uid:
                 del self.jobs[key]
         else:
-            self.update_job(job)
+            self._update_job(job)
         self._enqueue(key)
 
-    def update_job(self, job: Job) -> None:
+    def confirm_job(self, written: Job) -> bool:
+        """The response to a write. False if the watch has shown the job's deletion: it would never do so again."""
+        known = self.jobs.get(key_of(written))
+        if known is None or known.metadata.uid != written.metadata.uid:
+            return False
+        self._update_job(written)
+        return True
+
+    def _update_job(self, job: Job) -> None:
         """From the watch or from the response to a write: the newer version wins."""
         known = self.jobs.get(key_of(job))
         if known is None or _version(known.metadata) <= _version(job.metadata):

@@ -73,13 +73,24 @@ def test_a_new_timer_replaces_the_old_one() -> None:
 def test_a_stale_watch_event_does_not_overwrite_a_newer_job() -> None:
     cache = JobCache(lambda _: None)
     cache.job_changed(ADDED, job("5"))
-    cache.update_job(job("10"))
+    assert cache.confirm_job(job("10"))
     cache.job_changed(MODIFIED, job("9"))
     assert cache.jobs[KEY].metadata.resource_version == "10"
     cache.job_changed(DELETED, job("11", uid="another"))
     assert KEY in cache.jobs
     cache.job_changed(DELETED, job("11"))
     assert KEY not in cache.jobs
+
+
+def test_the_answer_to_a_write_does_not_bring_back_a_job_that_was_deleted_meanwhile() -> None:
+    cache = JobCache(lambda _: None)
+    cache.job_changed(ADDED, job("5"))
+    cache.job_changed(DELETED, job("11"))
+    assert not cache.confirm_job(job("10"))
+    assert KEY not in cache.jobs
+    cache.job_changed(ADDED, job("12", uid="another"))
+    assert not cache.confirm_job(job("10"))
+    assert cache.jobs[KEY].metadata.uid == "another"
 
 
 def test_pods_enqueue_their_job_and_are_told_apart_by_the_uid_of_their_owner() -> None:
