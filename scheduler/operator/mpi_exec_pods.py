@@ -26,6 +26,12 @@ from scheduler.operator.replica_names import replica_name
 NO_GPUS = {"NVIDIA_VISIBLE_DEVICES": "", "NVIDIA_DRIVER_CAPABILITIES": ""}  # for a launcher in whose image they are set
 _KUBECTL_VOLUME = "mpi-job-kubectl"
 _DELIVERY_RESOURCES = {"cpu": "100m", "memory": "512Mi", "ephemeral-storage": "5Gi"}
+_RESTRICTED = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+_USER_FIELDS = ("runAsNonRoot", "runAsUser", "runAsGroup")
 _RBAC = "rbac.authorization.k8s.io"
 
 
@@ -53,13 +59,15 @@ def launcher_spec(job: Job, mpi: MpiSpec, pod_spec: Json, kubectl_image: str) ->
 
 
 def access_manifests(job: Job, spec: JobSpec) -> list[Json]:
-    """Service account, role and role binding of a launcher: it may exec into its workers."""
+    """Service account, role and role binding of a launcher: it may exec into its workers.
+
+    Without workers there is no rule for it: an empty list of names would mean all pods of the namespace.
+    """
     worker, metadata = spec.role("Worker"), owned(job, _account(job))
     workers = [replica_name(job, spec, "Worker", index) for index in range(worker.count if worker else 0)]
-    rules = [
-        {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
-        {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["create"], "resourceNames": workers},
-    ]
+    rules: list[Json] = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
+    if workers:
+        rules.append({"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["create"], "resourceNames": workers})
     account = {"kind": "ServiceAccount", "name": _account(job), "namespace": job.metadata.namespace}
     role = {"apiGroup": _RBAC, "kind": "Role", "name": _account(job)}
     binding = {"roleRef": role, "subjects": [account]}
@@ -75,13 +83,19 @@ def _account(job: Job) -> str:
 
 
 def _with_kubectl(job: Job, pod_spec: Json, image: str) -> Json:
-    """The init container copies kubectl and returns when all hosts of the hostfile are ready."""
+    """The init container copies kubectl and returns when all hosts of the hostfile are ready.
+
+    Its security context keeps it out of the way of the Pod Security Standard *restricted*; which user runs it is copied
+    from the training container, because its image may need root.
+    """
+    user = pod_spec["containers"][0].get("securityContext") or {}
     container = {
         "name": "kubectl-delivery",
         "image": image,
         "imagePullPolicy": "IfNotPresent",
         "env": [{"name": "TARGET_DIR", "value": KUBECTL_PATH}, {"name": "NAMESPACE", "value": job.metadata.namespace}],
         "resources": {"requests": _DELIVERY_RESOURCES, "limits": _DELIVERY_RESOURCES},
+        "securityContext": _RESTRICTED | {field: user[field] for field in _USER_FIELDS if field in user},
     }
     container = with_mount(with_mount(container, _KUBECTL_VOLUME, KUBECTL_PATH), VOLUME, MOUNT_PATH)
     init_containers = [*(pod_spec.get("initContainers") or ()), container]

@@ -123,6 +123,28 @@ def test_kubectl_comes_with_an_init_container_and_permission_to_exec_into_the_wo
     assert (execs["resources"], execs["resourceNames"]) == (["pods/exec"], ["job-worker-0", "job-worker-1"])
 
 
+def test_a_launcher_without_workers_may_not_exec_into_any_pod() -> None:
+    spec = mpi()
+    del spec["mpiReplicaSpecs"]["Worker"]
+    job = JobSimulation(spec, kind="MPIJob", profile=DELIVERY).settle()
+    assert [rule["resources"] for rule in job.unwatched["Role"]["rules"]] == [["pods"]]
+
+
+def test_the_init_container_satisfies_the_restricted_pod_security_standard() -> None:
+    spec = mpi()
+    user = {"runAsNonRoot": True, "runAsUser": 1000, "privileged": True}
+    spec["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]["securityContext"] = user
+    job = JobSimulation(spec, kind="MPIJob", profile=DELIVERY).settle().run()
+    (container,) = job.pods["job-launcher"]["spec"]["initContainers"]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+        "runAsNonRoot": True,
+        "runAsUser": 1000,
+    }
+
+
 def test_a_worker_keeps_its_own_command_volumes_and_variables() -> None:
     spec = mpi(workers=1)
     for role in ("Launcher", "Worker"):
