@@ -23,7 +23,8 @@ from scheduler.client.client import JSON, MERGE_PATCH
 from scheduler.core.scheduling_types import Group, Pod
 
 _WRITERS = 8
-_MAX_NOTE = 1024  # characters, by the API's validation
+_MAX_NOTE = 1024  # bytes, by the API's validation
+_ELLIPSIS = "…"
 _MAX_QUEUED = 20_000
 _MAX_SERIES = 20_000  # then the one that was used longest ago is forgotten, and begins again as a new Event
 _GROUP_VERSIONS = {"volcano": "scheduling.volcano.sh/v1beta1", "koordinator": "scheduling.sigs.k8s.io/v1alpha1"}
@@ -33,7 +34,11 @@ _log = logging.getLogger(__name__)
 
 def truncate_message(text: str) -> str:
     """Shorten a message to what the API accepts: object names in it may be very long."""
-    return text if len(text) <= _MAX_NOTE else text[: _MAX_NOTE // 2] + "…" + text[1 - _MAX_NOTE // 2 :]
+    encoded = text.encode()
+    if len(encoded) <= _MAX_NOTE:
+        return text
+    kept = (_MAX_NOTE - len(_ELLIPSIS.encode())) // 2
+    return encoded[:kept].decode(errors="ignore") + _ELLIPSIS + encoded[-kept:].decode(errors="ignore")
 
 
 class Reference(msgspec.Struct, rename="camel"):

@@ -46,7 +46,14 @@ def test_allocatable_is_capped() -> None:
 
 def test_a_message_about_a_very_long_name_is_truncated_in_the_middle() -> None:
     message = truncate_message(f"queue {'q' * (1 << 20)} does not exist")
-    assert len(message) == 1024
+    assert 1020 < len(message.encode()) <= 1024  # the API counts bytes
     assert message.startswith("queue qqq")
     assert message.endswith("qqq does not exist")
     assert truncate_message("short") == "short"
+
+
+def test_a_message_is_not_truncated_within_a_character() -> None:
+    message = truncate_message("ö" * 513)
+    assert 1020 < len(message.encode()) <= 1024
+    assert set(message) == {"ö", "…"}
+    assert truncate_message("ö" * 512) == "ö" * 512
