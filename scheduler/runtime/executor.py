@@ -31,7 +31,7 @@ from scheduler.runtime.pod_volumes import claims_to_bind
 from scheduler.runtime.podgroup_cache import PendingStatus
 
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 0.2, 30.0  # seconds
-_GANG_BINDING_ATTEMPTS = 3  # then the bound members of the gang are released
+_BINDING_ATTEMPTS = 3  # then the pod has a problem, and the bound members of its gang are released
 _SERVER_ERROR = 500  # from this status on, the request may have been carried out
 
 _K = TypeVar("_K")
@@ -278,9 +278,7 @@ class Executor:
         def on_failure(error: Exception) -> None:
             if isinstance(error, MemberRejected | NotBoundInOrder):
                 assumed_pods.forget_binding(pod.uid)  # nothing was written: the next cycle decides
-            elif isinstance(error, ApiError) and (error.is_conflict or error.is_missing):
-                self._after_backoff(pod.uid, assumed_pods.forget_binding)  # changed meanwhile: the watch will show it
-            elif pod.group is not None and self._failures.get(pod.uid, 0) < _GANG_BINDING_ATTEMPTS:
+            elif _may_be_outdated(pod, error) and self._failures.get(pod.uid, 0) < _BINDING_ATTEMPTS:
                 self._after_backoff(pod.uid, assumed_pods.forget_binding)
             else:
                 assumed_pods.forget_binding(pod.uid, f"binding rejected: {error}")
@@ -294,6 +292,11 @@ class Executor:
     def _after_backoff(self, key: _K, forget: Callable[[_K], None]) -> None:
         backoff = min(_FIRST_BACKOFF * 2 ** min(self._failures.get(key, 0), 10), _LONGEST_BACKOFF)
         asyncio.get_running_loop().call_later(backoff, forget, key)
+
+
+def _may_be_outdated(pod: Pod, error: Exception) -> bool:
+    """Whether to try again before the pod gets a problem: it may have changed, which the watch will show."""
+    return pod.group is not None or (isinstance(error, ApiError) and (error.is_conflict or error.is_missing))
 
 
 def _outcome_unknown(error: ApiError | Unreachable) -> bool:

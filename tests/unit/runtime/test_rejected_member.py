@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import msgspec
+import pytest
 
 from scheduler.client import ADDED, DELETED, ApiError
 from scheduler.core.plan import plan
@@ -19,16 +20,15 @@ from tests.support.scheduler_requests import RecordingClient, observe_node, obse
 from tests.support.virtual_time import run_in_virtual_time
 
 _MEMBERS = ("m-0", "m-1", "m-2", "m-3")
-_REJECTED = {"/m-3/binding": ApiError(403, "Forbidden", "no")}
 
 
 class Harness(RecordingClient):
     """The scheduling loop on a scripted API, and a controller that re-creates deleted members."""
 
-    def __init__(self, min_member: int) -> None:
+    def __init__(self, min_member: int, status: int = 403) -> None:
         self._wake = asyncio.Event()
         cache = Cache(self._wake.set)
-        super().__init__(cache=cache, errors=dict(_REJECTED))
+        super().__init__(cache=cache, errors={"/m-3/binding": ApiError(status, "Rejected", "no")})
         self.executor = Executor(self, EventRecorder(self), cache, Metrics())
         metadata = {"name": "g", "namespace": "ns", "uid": "g", "resourceVersion": "5"}
         group = {"metadata": metadata, "spec": {"minMember": min_member}, "status": {"phase": "Inqueue"}}
@@ -67,9 +67,10 @@ class Harness(RecordingClient):
         return sorted(name for name, found in self.cache.api_pods.items() if found.spec.node_name)
 
 
-def test_the_other_members_are_released_once_and_the_gang_stays_pending() -> None:
+@pytest.mark.parametrize("status", [403, 404, 409])
+def test_the_other_members_are_released_once_and_the_gang_stays_pending(status: int) -> None:
     async def go() -> None:
-        harness = Harness(min_member=4)
+        harness = Harness(min_member=4, status=status)
         await asyncio.sleep(600)
         assert harness.bound == []
         assert sorted(harness.deleted) == ["m-0", "m-1", "m-2"]
