@@ -8,11 +8,12 @@ import msgspec
 class ApiError(Exception):
     """The API server rejected the request; transient errors were retried before."""
 
-    def __init__(self, status: int, reason: str, message: str) -> None:
+    def __init__(self, status: int, reason: str, message: str, retry_after: float = 0.0) -> None:
         super().__init__(f"{status} {reason}: {message}")
         self.status = status
         self.reason = reason
         self.message = message
+        self.retry_after = retry_after  # seconds, as the API server asks for
 
     @property
     def is_conflict(self) -> bool:
@@ -32,14 +33,20 @@ class ApiError(Exception):
         """410: the resourceVersion is too old, list again."""
         return self.status == 410
 
+    @property
+    def is_busy(self) -> bool:
+        """The API server, or a proxy before it, sheds load or is not ready: nothing is wrong with the request."""
+        return self.status in (429, 502, 503)
+
     @classmethod
-    def read(cls, status: int, answer: bytes) -> ApiError:
+    def read(cls, status: int, answer: bytes, retry_after: str | None = None) -> ApiError:
         """From a Status object, or from the plain text of a proxy."""
+        seconds = float(retry_after) if retry_after and retry_after.isdecimal() else 0.0
         try:
             parsed = msgspec.json.decode(answer, type=_Status)
         except msgspec.MsgspecError:
-            return cls(status, "", answer[:300].decode("utf-8", "replace"))
-        return cls(status, parsed.reason or "", parsed.message or "")
+            return cls(status, "", answer[:300].decode("utf-8", "replace"), seconds)
+        return cls(status, parsed.reason or "", parsed.message or "", seconds)
 
 
 class Unreachable(Exception):

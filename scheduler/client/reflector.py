@@ -24,11 +24,12 @@ from scheduler.client.metadata import Metadata, Watched
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
-_WATCH_SECONDS = 300  # then the API server ends the watch: a dead connection is noticed
-_IDLE_SECONDS = _WATCH_SECONDS + 30
+_WATCH_SECONDS = 300  # then the API server ends the watch
+_IDLE_SECONDS = 120.0  # without so much as a bookmark, which come once a minute: the connection is dead
 _MISSING_KIND_SECONDS = 3.0  # poll: nothing but a watch of all CRDs shows a new CRD
 _FORBIDDEN_SECONDS = 30.0  # poll: nothing shows that a permission was granted
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is unavailable
+_LONGEST_RETRY_AFTER = 30.0  # seconds
 _SCOPE = os.environ.get("MUSTER_SCOPE", "").encode()  # on an existing cluster: only objects that contain this text
 IS_SCOPED = bool(_SCOPE)
 _SHORT_LIVED = 1.0  # seconds; a watch that ends sooner counts as an error
@@ -98,6 +99,11 @@ class Reflector(Generic[T]):
             try:
                 self._running.result()
             except ApiError as error:
+                if error.is_busy:  # a list would add to its load: resume the watch, later
+                    _log.warning("%s: %s", self.path, error)
+                    await self._pause(max(pause, min(error.retry_after, _LONGEST_RETRY_AFTER)))
+                    pause = min(pause * 2, _LONGEST_PAUSE)
+                    continue
                 self._version = ""
                 if error.is_missing or (error.is_forbidden and self._optional):
                     if not self._relist:  # else the answer is older than the call
@@ -199,7 +205,7 @@ class Reflector(Generic[T]):
         }
         async with self._client.stream(self.path, {**self._query, **watch}, idle=_IDLE_SECONDS) as response:
             if response.status >= 400:
-                raise ApiError.read(response.status, await response.read())
+                raise ApiError.read(response.status, await response.read(), response.headers.get("Retry-After"))
             async for line in lines(response.content.iter_any()):
                 self._follow(line)
 

@@ -218,6 +218,37 @@ def test_an_ended_watch_resumes_from_its_resource_version() -> None:
     assert (changes, resumed) == ([("ADDED", "a"), ("ADDED", "b")], ["7"])
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_is_asked_for_the_watch_again_and_not_for_a_list(
+    monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    pauses: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        pauses.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr("scheduler.client.reflector.asyncio.sleep", noted)
+    resumed: list[str] = []
+
+    async def last(request: web.Request) -> web.StreamResponse:
+        resumed.append(request.query["resourceVersion"])
+        return await streamed(("ADDED", api_object("b", 8)), forever=True)(request)
+
+    busy = response(status), response(status, **{"Retry-After": "7"})
+    changes = asyncio.run(watch_changes(2, listed(5, api_object("a", 1)), *busy, last))
+    assert (changes, resumed, pauses[:2]) == ([("ADDED", "a"), ("ADDED", "b")], ["5"], [0.1, 7.0])
+
+
+def test_a_watch_on_which_nothing_arrives_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert reflector_module._IDLE_SECONDS < 150  # bookmarks arrive once a minute
+    monkeypatch.setattr(reflector_module, "_IDLE_SECONDS", 0.05)
+    silent, alive = streamed(forever=True), streamed(("ADDED", api_object("b", 8)), forever=True)
+    changes = asyncio.run(watch_changes(2, listed(5, api_object("a", 1)), silent, alive))
+    assert changes == [("ADDED", "a"), ("ADDED", "b")]
+
+
 def test_a_missing_kind_is_empty_until_its_crd_exists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reflector_module, "_MISSING_KIND_SECONDS", 0.01)
     changes = asyncio.run(watch_changes(1, response(404), listed(5, api_object("a", 1)), streamed(forever=True)))
