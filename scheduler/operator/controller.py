@@ -51,7 +51,8 @@ class Controller:
         self.durations = Histogram("muster_operator_reconcile_duration_seconds", "Duration of one reconciliation.")
         self.retries = Counter("muster_operator_reconcile_retries_total", "Reconciliations that have to be repeated.")
         self.executor = Executor(client, events, groups)
-        self.cache = cache = JobCache(self.queue.add)
+        self.cache = cache = JobCache(self._enqueue)
+        self._is_active = False
         self._client = client
         self._profile = profile
         self._jobs = {kind.kind: self._reflector_of(kind) for kind in KINDS.values()}
@@ -79,10 +80,21 @@ class Controller:
             if elected is not None:
                 await elected.wait()
                 await relist_all(self._reflectors)
+            self.activate()
             _log.info("all watches synced: %d jobs", len(self.cache.jobs))
             for new, workers in _WORKERS.items():
                 for _ in range(workers):
                     tasks.create_task(self._work(new=new))
+
+    def activate(self) -> None:
+        """From now on changes enqueue jobs, beginning with all that are known: a standby would queue them for ever."""
+        self._is_active = True
+        for key in self.cache.all_keys():
+            self.queue.add(key)
+
+    def _enqueue(self, key: JobKey) -> None:
+        if self._is_active:
+            self.queue.add(key)
 
     async def _work(self, *, new: bool) -> None:
         while True:

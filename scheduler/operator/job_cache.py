@@ -50,6 +50,10 @@ class JobCache:
             self._update_job(job)
         self._enqueue(key)
 
+    def all_keys(self) -> set[JobKey]:
+        """Of all jobs, and of those that are gone and have left objects behind."""
+        return {*self.jobs, *self._pods, *self._services, *self._configs, *self._groups}
+
     def confirm_job(self, written: Job) -> bool:
         """The response to a write. False if the watch has shown the job's deletion: it would never do so again."""
         known = self.jobs.get(key_of(written))

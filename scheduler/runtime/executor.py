@@ -140,13 +140,17 @@ class Executor:
             self._metrics.actions.add(kind, "error")
             fields = {"action": kind, "object": str(key), "error": str(error)}
             _log.warning("action failed", extra={"fields": fields}, exc_info=not isinstance(error, _EXPECTED_ERRORS))
-            if not isinstance(error, MemberRejected):
+            if not isinstance(error, MemberRejected) and self._is_known(key):
                 self._failures[key] = self._failures.get(key, 0) + 1
             on_failure(error)
             return False
         self._metrics.actions.add(kind, "success")
         self._failures.pop(key, None)
         return True
+
+    def _is_known(self, key: object) -> bool:
+        """Failures of an object that is gone are not counted: nothing would ever forget them."""
+        return key in self._cache.api_pods or key in self._cache.cluster.groups
 
     def _bind_in_order(self, action: Bind) -> Coroutine[None, None, None]:
         """Bind when the bindings ahead in the queue are done; those that are not in flight are done already."""
@@ -246,7 +250,7 @@ class Executor:
     async def _set_group_phase(self, action: SetGroupPhase, pending: PendingStatus) -> None:
         """A started phase is written after all bindings are done: else a crash could leave a partially bound gang."""
         group, podgroups = action.group, self._cache.podgroups
-        if action.phase in STARTED and (bindings := self._gang_bindings.get(group.key)):
+        if action.phase in STARTED and (bindings := self._gang_bindings.get(group.key)) is not None:
             if not all(await asyncio.gather(*bindings)):
                 raise PartialGangStart(f"not all members of {'/'.join(group.key)} could be bound")
             self._gang_bindings.pop(group.key, None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import Counter
 from typing import Any
 
@@ -20,9 +21,12 @@ from scheduler.runtime.api_types import Command, CustomResource
 from scheduler.runtime.cache import QUEUES, Cache
 
 _COMMANDS = "/apis/bus.volcano.sh/v1alpha1"
+_UNKNOWN = "unknown"  # the count of groups in all other phases
 _PHASES = {"": "pending", "Pending": "pending", "Inqueue": "inqueue", "Running": "running", "Completed": "completed"}
+_QUEUE_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?")  # as the API server allows it: it becomes part of a path
 _SYNC_INTERVAL = 0.2  # seconds: counts need not follow every change
 _RETRY_DELAY = 2.0
+_SERVER_ERROR = 500
 
 _log = logging.getLogger(__name__)
 
@@ -66,8 +70,8 @@ class QueueController:
             uid, command = next(iter(self._commands.items()))
             try:
                 await self._process_command(command)
-            except ApiError as error:  # permanent: it must not block later commands
-                if error.is_conflict:  # retry: the watch does not show the command again
+            except ApiError as error:
+                if not _is_permanent(error):  # retry: the watch does not show the command again
                     raise
                 _log.warning("command %s: %s", "/".join(command.metadata.key), error)
             self._commands.pop(uid, None)
@@ -77,7 +81,7 @@ class QueueController:
         if target.get("kind") != "Queue" or command.action not in ("OpenQueue", "CloseQueue"):
             return  # for another controller
         name = str(target.get("name"))
-        if name in self._cache.queues:
+        if _QUEUE_NAME.fullmatch(name):  # also one that the watch has not shown yet
             await (self._open(name) if command.action == "OpenQueue" else self._close(name))
         namespace, command_name = command.metadata.key
         try:
@@ -102,13 +106,20 @@ class QueueController:
         counts: dict[str, Counter[str]] = {name: Counter() for name in self._cache.queues}
         for group in self._cache.cluster.groups.values():
             if (queue := group.queue or DEFAULT_QUEUE) in counts:
-                counts[queue][_PHASES.get(group.phase, "unknown")] += 1
+                counts[queue][_PHASES.get(group.phase, _UNKNOWN)] += 1
+        failed: Exception | None = None
         for name, found in list(self._cache.queues.items()):
             status = found.status if isinstance(found.status, dict) else {}
-            wanted = {phase: counts[name][phase] for phase in _PHASES.values()} | {"state": self._state(found, name)}
+            wanted: dict[str, Any] = {phase: counts[name][phase] for phase in (*_PHASES.values(), _UNKNOWN)}
+            wanted |= {"state": self._state(found, name)}
             change = {field: value for field, value in wanted.items() if (status.get(field) or 0) != value}
-            if change:
-                await self._write(name, change)
+            try:
+                if change:
+                    await self._write(name, change)
+            except (ApiError, Unreachable) as error:  # one queue must not block the others
+                failed = failed or error
+        if failed is not None:
+            raise failed
 
     def _state(self, found: CustomResource, name: str) -> str:
         state = found.status.get("state") if isinstance(found.status, dict) else None
@@ -128,3 +139,8 @@ class QueueController:
                 raise
         else:
             self._cache.confirm_queue(msgspec.json.decode(written, type=CustomResource))
+
+
+def _is_permanent(error: ApiError) -> bool:
+    """Such a command is dropped: it must not block later ones."""
+    return not (error.is_conflict or error.is_busy or error.status >= _SERVER_ERROR)

@@ -59,6 +59,7 @@ def test_no_pod_is_created_for_it_any_more() -> None:
         api = Api()
         client = cast("Client", cast("Any", api))
         api.controller = controller = Controller(client, EventRecorder(client), PROFILES["training-operator"])
+        controller.activate()
         workers = [asyncio.create_task(controller._work(new=new)) for new in (True, False)]
         controller.cache.job_changed(ADDED, api.job)
         await asyncio.sleep(60)

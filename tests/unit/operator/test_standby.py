@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
+import msgspec
 from aiohttp import web
 
-from scheduler.client import Client
+from scheduler.client import ADDED, DELETED, Client
+from scheduler.operator.api_objects import Job
 from scheduler.operator.controller import Controller
+from scheduler.operator.job_cache import JobKey
 from scheduler.operator.lost_replicas import PROFILES
 from scheduler.runtime.event_recorder import EventRecorder
 from tests.unit.runtime.test_client import listed, response, served, streamed
@@ -22,6 +26,18 @@ _JOB = {
         }
     },
 }
+
+
+def test_a_standby_queues_no_jobs() -> None:
+    job = msgspec.convert(_JOB, Job)
+    client = cast("Client", None)
+    controller = Controller(client, EventRecorder(client), PROFILES["training-operator"])
+    controller.cache.job_changed(ADDED, job)
+    controller.cache.job_changed(DELETED, job)
+    controller.activate()
+    assert not controller.queue._dirty
+    controller.cache.job_changed(ADDED, job)
+    assert controller.queue._dirty == {JobKey("PyTorchJob", "ns", "job")}
 
 
 def test_a_standby_creates_nothing_until_it_is_elected() -> None:

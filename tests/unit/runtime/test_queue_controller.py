@@ -41,7 +41,8 @@ class Server(Client):
         return msgspec.json.encode(_queue(self.version, sent["status"]["state"]) if method == "PATCH" else {})
 
 
-def test_a_command_that_meets_a_conflict_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("status", [409, 429, 500, 503])
+def test_a_command_that_meets_a_passing_error_is_retried(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     monkeypatch.setattr(queue_controller_module, "_RETRY_DELAY", 0.001)
 
     async def steps(server: Server, _cache: Cache) -> None:
@@ -50,7 +51,35 @@ def test_a_command_that_meets_a_conflict_is_retried(monkeypatch: pytest.MonkeyPa
         assert server.requested[:2] == [("PATCH", closed), ("PATCH", closed)]
         assert server.requested[2][0] == "DELETE"
 
-    _run(steps, ApiError(409, "Conflict", ""))
+    _run(steps, ApiError(status, "Passing", ""))
+
+
+def test_a_command_is_carried_out_although_the_watch_has_not_shown_its_queue_yet() -> None:
+    async def go(name: str) -> list[str]:
+        cache = Cache(lambda: None)
+        cache.observe_queue(ADDED, _decoded(_queue(5, "Open")))
+        server = Server(cache)
+        controller = QueueController(server, cache)
+        controller._observe(ADDED, msgspec.convert({**_COMMAND, "target": {"kind": "Queue", "name": name}}, Command))
+        await controller._process_commands()
+        return [method for method, _ in server.requested]
+
+    assert asyncio.run(go("new")) == ["PATCH", "DELETE"]
+    assert asyncio.run(go("../q")) == ["DELETE"]
+
+
+def test_a_queue_whose_status_is_rejected_does_not_block_the_others() -> None:
+    async def go() -> list[tuple[str, Any]]:
+        cache = Cache(lambda: None)
+        for name in ("q", "z"):
+            found = {"metadata": {"name": name, "uid": name, "resourceVersion": "5"}, "status": {"state": "Closing"}}
+            cache.observe_queue(ADDED, _decoded(found))
+        server = Server(cache, ApiError(422, "Invalid", ""))
+        with pytest.raises(ApiError):
+            await QueueController(server, cache)._sync_statuses()
+        return server.requested
+
+    assert asyncio.run(go()) == [("PATCH", {"status": {"state": "Closed"}})] * 2
 
 
 def test_a_queue_is_closed_in_the_cache_before_it_is_closed_in_the_api() -> None:

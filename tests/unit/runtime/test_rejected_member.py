@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from scheduler.client import ADDED, DELETED, ApiError
+from scheduler.core.actions import Bind
 from scheduler.core.plan import plan
 from scheduler.core.policy import Policy
 from scheduler.runtime.api_types import CustomResource
@@ -82,6 +83,27 @@ def test_the_other_members_are_released_once_and_the_gang_stays_pending(status: 
         await asyncio.sleep(60)
         assert harness.bound == list(_MEMBERS)
         assert len(harness.deleted) == 3
+
+    run_in_virtual_time(go())
+
+
+def test_nothing_is_remembered_of_pods_and_groups_that_are_gone() -> None:
+    async def go() -> None:
+        cache = Cache(lambda: None)
+        api = RecordingClient(cache=cache, errors={"/binding": ApiError(404, "NotFound", "gone")})
+        executor = Executor(api, EventRecorder(api), cache, Metrics())
+        observe_node(cache, "n", cpu="8")
+        observe_pod(cache, "p", cpu="1")
+        executor.start(Bind(cache.cluster.pods["p"], "n"))
+        cache.observe_pod(DELETED, cache.api_pods["p"])
+        metadata = {"name": "g", "namespace": "ns", "uid": "g", "resourceVersion": "5"}
+        group = {"metadata": metadata, "spec": {"minMember": 1}, "status": {"phase": "Inqueue"}}
+        cache.podgroups.observe("volcano", ADDED, msgspec.convert(group, CustomResource))
+        observe_pod(cache, "bound-before", gang="g", node="n", cpu="1")
+        for action in plan(cache.cluster, Policy()):
+            executor.start(action)
+        await executor.drain()
+        assert (executor._failures, executor._gang_bindings) == ({}, {})
 
     run_in_virtual_time(go())
 
