@@ -61,6 +61,14 @@ class CreatePodGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdatePodGroup:
+    """Merge a change into the spec of the PodGroup: the job's has changed."""
+
+    group: PodGroup
+    change: Json
+
+
+@dataclass(frozen=True, slots=True)
 class DeletePod:
     """Delete this pod, with its uid as a precondition."""
 
@@ -128,6 +136,7 @@ Action = (
     | UpdateConfigMap
     | EnsureObject
     | CreatePodGroup
+    | UpdatePodGroup
     | DeletePod
     | DeleteService
     | DeletePodGroup

@@ -112,6 +112,7 @@ class PodGroup(msgspec.Struct, frozen=True):
     """A PodGroup of any of the supported APIs."""
 
     metadata: Metadata
+    spec: Json = {}
     status: PodGroupStatus = PodGroupStatus()
 
 

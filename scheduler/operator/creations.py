@@ -17,6 +17,7 @@ from scheduler.operator.actions import (
     CreateService,
     EnsureObject,
     UpdateConfigMap,
+    UpdatePodGroup,
 )
 from scheduler.operator.api_objects import INDEX, ConfigMap, Job, PodGroup, Service, labels_of
 from scheduler.operator.job_kinds import KINDS
@@ -39,8 +40,12 @@ def create_missing(
 ) -> list[Action]:
     actions: list[Action] = []
     dialect = pod_group.dialect_of(spec, profile)
-    if dialect and group is None:
-        actions.append(CreatePodGroup(pod_group.group_manifest(dialect, job, spec, profile)))
+    if dialect:
+        manifest = pod_group.group_manifest(dialect, job, spec, profile)
+        if group is None:
+            actions.append(CreatePodGroup(manifest))
+        elif change := pod_group.spec_change(group, manifest):
+            actions.append(UpdatePodGroup(group, change))
     if dialect and not pod_group.is_admitted(dialect, group):
         return actions
     if KINDS[job.kind].has_rendezvous:

@@ -1,7 +1,7 @@
 """Executes actions: memory and status first, then deletions, PodGroup, services and other objects, then pods.
 
-Pods are created in batches of 1, 2, 4 and so on, like those of a Job, and not any more after the first error: a quota
-or a webhook that rejects them all gets one request instead of thousands.
+Services and pods are created in batches of 1, 2, 4 and so on, like those of a Job, and not any more after the first
+error: a quota or a webhook that rejects them all gets one request instead of thousands.
 
 A lost race is no error: an object to delete may be gone already, one to create may exist already and be owned by the
 job. A conflict on the status means that the job has changed: the other actions are dropped and the job is requeued.
@@ -32,6 +32,7 @@ from scheduler.operator.actions import (
     EnsureObject,
     SetMemory,
     UpdateConfigMap,
+    UpdatePodGroup,
 )
 from scheduler.operator.api_objects import Job, Json
 from scheduler.operator.job_kinds import KINDS
@@ -42,6 +43,7 @@ from scheduler.runtime.metrics import Counter
 
 PODS, SERVICES, CONFIG_MAPS = "/api/v1/pods", "/api/v1/services", "/api/v1/configmaps"
 _REPORTED = ("Pod", "Service", "PodGroup")  # kinds whose creation and deletion is an event of the job
+_ACTION = "Reconciling"  # of events
 _UNPROCESSABLE = 422
 
 
@@ -103,15 +105,18 @@ class Executor:
             if isinstance(action, EmitEvent):
                 self._emit(job, action.reason, action.message, warning=action.type == WARNING)
         deletions = [one for one in actions if isinstance(one, DeletePod | DeleteService | DeletePodGroup)]
-        others = [one.manifest for one in actions if isinstance(one, CreatePodGroup | CreateService | CreateConfigMap)]
+        others = [one.manifest for one in actions if isinstance(one, CreatePodGroup | CreateConfigMap)]
+        services = [one.manifest for one in actions if isinstance(one, CreateService)]
         pods = [one.manifest for one in actions if isinstance(one, CreatePod)]
         requests = [self._delete(one) for one in deletions] + [self._create(job, one) for one in others]
         requests += [self._update_files(one) for one in actions if isinstance(one, UpdateConfigMap)]
+        requests += [self._update_group(one) for one in actions if isinstance(one, UpdatePodGroup)]
         if pods:
             requests.append(self._ensure(job, [one.manifest for one in actions if isinstance(one, EnsureObject)]))
         results: list[Result] = await asyncio.gather(*requests, return_exceptions=True)
-        if not any(isinstance(one, BaseException) for one in results):
-            results += await self._create_in_batches(job, pods)
+        for manifests in (services, pods):
+            if not any(isinstance(one, BaseException) for one in results):
+                results += await self._create_in_batches(job, manifests)
         self._report(job, results)
         for action in actions:
             if isinstance(action, DeleteJob):
@@ -162,7 +167,7 @@ class Executor:
             if error.is_conflict:
                 await self._check_owner(job, manifest)
                 return None
-            self._emit(job, f"FailedCreate{kind}", f"Error creating {kind.lower()} {name}: {error}", warning=True)
+            self._emit_failure(job, kind, f"Error creating {kind.lower()} {name}: {error}")
             if error.status == _UNPROCESSABLE and kind == "Pod":
                 raise Rejected(error.message) from error
             raise Requeue(str(error)) from error
@@ -186,6 +191,15 @@ class Executor:
             raise Requeue(str(error)) from error
         self.actions.add("UpdateConfigMap")
 
+    async def _update_group(self, action: UpdatePodGroup) -> None:
+        path = _object_path(self._groups, action.group.metadata)
+        body = {"metadata": {"uid": action.group.metadata.uid}, "spec": action.change}
+        try:
+            await self._client.request("PATCH", path, body, content_type=MERGE_PATCH)
+        except ApiError as error:
+            raise Requeue(str(error)) from error
+        self.actions.add("UpdatePodGroup")
+
     async def _check_owner(self, job: Job, manifest: Json) -> None:
         kind, name = manifest["kind"], manifest["metadata"]["name"]
         try:
@@ -195,7 +209,7 @@ class Executor:
         owners = found["metadata"].get("ownerReferences", [])
         if not any(owner["uid"] == job.metadata.uid for owner in owners):
             message = f"{kind} {name} exists and is not owned by this job"
-            self._emit(job, f"FailedCreate{kind}", message, warning=True)
+            self._emit_failure(job, kind, message)
             raise Requeue(message)
 
     async def _delete(self, action: DeletePod | DeleteService | DeletePodGroup) -> Executed | None:
@@ -223,9 +237,16 @@ class Executor:
         return True
 
     def _emit(self, job: Job, reason: str, note: str, *, warning: bool = False) -> None:
-        about = Reference(job.api_version, job.kind, job.metadata.namespace, job.metadata.name, job.metadata.uid)
-        by = f"{job.kind.lower()}-controller"
-        self._events.record(about, by=by, reason=reason, action="Reconciling", note=note, warning=warning)
+        about, by = self._reference(job), f"{job.kind.lower()}-controller"
+        self._events.record(about, by=by, reason=reason, action=_ACTION, note=note, warning=warning)
+
+    def _emit_failure(self, job: Job, kind: str, note: str) -> None:
+        """One Event, however often the creation is tried."""
+        about, by = self._reference(job), f"{job.kind.lower()}-controller"
+        self._events.record_series(about, by=by, reason=f"FailedCreate{kind}", action=_ACTION, note=note)
+
+    def _reference(self, job: Job) -> Reference:
+        return Reference(job.api_version, job.kind, job.metadata.namespace, job.metadata.name, job.metadata.uid)
 
 
 def _job_path(job: Job, subresource: str = "") -> str:

@@ -13,13 +13,14 @@ import msgspec
 from scheduler.operator.api_objects import Job, Pod
 
 ANNOTATION = "operator.muster.dev/memory"
+_UID_DIGITS = 12  # the last part of a uid; 10,000 whole ones are more than the API server accepts as annotations
 
 
 class Memory(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """Of one job."""
 
     restarts: int = 0  # crashed pods that the operator has replaced
-    given_up: tuple[str, ...] = ()  # uids of pods that the operator itself deletes; they are not lost
+    given_up: tuple[str, ...] = ()  # ends of the uids of pods that the operator itself deletes; they are not lost
     limit_exceeded: bool = False  # the job has failed by its deadline or its backoffLimit
 
     @property
@@ -35,15 +36,19 @@ def memory_of(job: Job) -> Memory:
         return Memory()
 
 
+def uid_end(pod: Pod) -> str:
+    return pod.metadata.uid[-_UID_DIGITS:]
+
+
 def give_up(memory: Memory, pods: Iterable[Pod]) -> Memory:
     """Record pods that the operator itself deletes: they do not count as lost."""
-    known = {*memory.given_up, *(pod.metadata.uid for pod in pods)}
+    known = {*memory.given_up, *map(uid_end, pods)}
     return msgspec.structs.replace(memory, given_up=tuple(sorted(known)))
 
 
 def prune(memory: Memory, pods: Iterable[Pod]) -> Memory:
     """Drop the uids of pods that no longer exist."""
-    left = {pod.metadata.uid for pod in pods}.intersection(memory.given_up)
+    left = set(map(uid_end, pods)).intersection(memory.given_up)
     return msgspec.structs.replace(memory, given_up=tuple(sorted(left)))
 
 

@@ -101,6 +101,17 @@ def group_manifest(dialect: Dialect, job: Job, spec: JobSpec, profile: Profile) 
     return {"apiVersion": dialect.api_version, "kind": "PodGroup", "metadata": metadata, "spec": group}
 
 
+def spec_change(group: PodGroup, manifest: Json) -> Json:
+    """What differs between an existing PodGroup and the one of the job as it is now, as a merge patch."""
+    wanted: Json = manifest["spec"]
+    change = {field: value for field, value in wanted.items() if group.spec.get(field) != value}
+    if "priorityClassName" in group.spec and "priorityClassName" not in wanted:
+        change["priorityClassName"] = None
+    if "minResources" in change:
+        change["minResources"] = {**dict.fromkeys(group.spec.get("minResources") or {}), **change["minResources"]}
+    return {} if group.metadata.deletion_timestamp else change
+
+
 def join_group(
     dialect: Dialect,
     job: Job,

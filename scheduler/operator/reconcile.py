@@ -51,7 +51,7 @@ def reconcile(
     if job.metadata.deletion_timestamp or is_managed_elsewhere(job):
         return []
     if status.is_finished(job.status):
-        run_policy, keep_launcher = _cleanup_policy(job)
+        run_policy, keep_launcher = _cleanup_policy(job, pods)
         return clean_up_finished(job, run_policy, pods, services, group, now, keep_launcher=keep_launcher)
     try:
         spec = validate(job)
@@ -82,9 +82,11 @@ def reconcile(
     elif kind.is_running(spec, roles):
         message = f"{job.kind} {job.metadata.name} is running."
         new = status.with_condition(job, new, status.RUNNING, message, now)
-    actions = _update(job, new, memory, pods)
+    surplus = [pod for role in roles.values() for pod in role.surplus]
+    surplus += [pod for pod in pods if pod.role not in {one.role.lower() for one in spec.replicas}]
+    actions = _update(job, new, give_up(memory, surplus), pods)  # else they are lost if the job is scaled up again
     actions += [DeletePod(pod) for one in lost for pod in one.deleted]
-    actions += [DeletePod(pod) for role in roles.values() for pod in role.surplus if not pod.terminating]
+    actions += [DeletePod(pod) for pod in surplus if not pod.terminating]
     actions += [DeleteService(service) for service in surplus_services(job, spec, services)]
     actions += create_missing(job, spec, roles, services, group, configs, profile)
     return [*actions, RequeueAt(deadline)] if deadline is not None else actions
@@ -125,16 +127,21 @@ def count_restarts(memory: Memory, lost: list[LostReplicas]) -> Memory:
     return give_up(memory, [pod for one in lost for pod in one.crashed])
 
 
-def _cleanup_policy(job: Job) -> tuple[RunPolicy, bool]:
-    """Run policy and whether the launcher is kept; everything of a job that failed validation is deleted."""
+def _cleanup_policy(job: Job, pods: Sequence[Pod]) -> tuple[RunPolicy, bool]:
+    """Run policy and whether the launcher is kept; everything of a job that failed validation is deleted.
+
+    A launcher of v2beta1 that still runs when its job has failed is not kept: the kubelet would restart it for ever.
+    """
     try:
         spec = validate(job)
     except InvalidSpec:
         return RunPolicy(clean_pod_policy=CLEAN_ALL), False
     reasons = [str(one.get("reason")) for one in status.conditions_of(job.status)]
     if any(reason.endswith(_FAILED_VALIDATION) for reason in reasons):
-        return replace(spec.run_policy, clean_pod_policy=CLEAN_ALL), spec.keeps_launcher
-    return spec.run_policy, spec.keeps_launcher
+        return replace(spec.run_policy, clean_pod_policy=CLEAN_ALL), False
+    unfinished = any(pod.role == "launcher" and pod.status.phase in ("Pending", "Running") for pod in pods)
+    failed = status.is_true(job.status, status.FAILED) and spec.mpi is not None and spec.mpi.uses_ssh
+    return spec.run_policy, spec.keeps_launcher and not (failed and unfinished)
 
 
 def _loss_message(job: Job, lost: list[LostReplicas]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scheduler.operator.api_objects import Json, Pod
-from scheduler.operator.job_memory import Memory
+from scheduler.operator.job_memory import Memory, uid_end
 from scheduler.operator.job_spec import ReplicaSpec
 
 
@@ -59,13 +59,13 @@ class RoleReplicas:
     @property
     def lost(self) -> list[Pod]:
         """Failed pods that no earlier reconciliation has handled."""
-        return [pod for pod in self.pods.values() if self._is_failed(pod) and pod.metadata.uid not in self.given_up]
+        return [pod for pod in self.pods.values() if self._is_failed(pod) and uid_end(pod) not in self.given_up]
 
     @property
     def abandoned(self) -> list[Pod]:
         """Crashed pods that are recorded as replaced and still exist: the operator ended before it deleted them."""
         pods = [pod for pod in self.pods.values() if pod.status.phase == "Failed" and not pod.terminating]
-        return [pod for pod in pods if pod.metadata.uid in self.given_up]
+        return [pod for pod in pods if uid_end(pod) in self.given_up]
 
     @property
     def vanished(self) -> int:
@@ -77,7 +77,7 @@ class RoleReplicas:
     def _is_failed(self, pod: Pod) -> bool:
         if pod.status.phase == "Failed":
             return True
-        return pod.status.phase == "Running" and pod.terminating and pod.metadata.uid not in self.given_up
+        return pod.status.phase == "Running" and pod.terminating and uid_end(pod) not in self.given_up
 
 
 def observe_role(spec: ReplicaSpec, pods: Iterable[Pod], status: Json, memory: Memory) -> RoleReplicas:

@@ -109,13 +109,15 @@ class EventRecorder:
             event["related"] = related
         self._enqueue("POST", _path(regarding), event)
 
-    def record_series(self, regarding: Reference, *, by: str, reason: str, note: str) -> bool:
+    def record_series(
+        self, regarding: Reference, *, by: str, reason: str, note: str, action: str = "Scheduling"
+    ) -> bool:
         """A warning that may repeat: one Event for each object and reason. Whether something is written now."""
         key = regarding.uid, reason
         series = self._series.get(key)
         if series is None:
             name = _name(regarding.name)
-            self.record(regarding, by=by, reason=reason, action="Scheduling", note=note, warning=True, name=name)
+            self.record(regarding, by=by, reason=reason, action=action, note=note, warning=True, name=name)
             self._series[key] = _Series(f"{_path(regarding)}/{name}")
             if len(self._series) > _MAX_SERIES:
                 self._series.popitem(last=False)

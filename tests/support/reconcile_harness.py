@@ -21,6 +21,7 @@ from scheduler.operator.actions import (
     SetMemory,
     SetStatus,
     UpdateConfigMap,
+    UpdatePodGroup,
 )
 from scheduler.operator.api_objects import ConfigMap, Job, Pod, PodGroup, Service
 from scheduler.operator.job_memory import ANNOTATION, Memory, memory_of
@@ -177,6 +178,9 @@ class JobSimulation:
                 self.unwatched[manifest["kind"]] = manifest
             case CreatePodGroup(manifest):
                 self.group = self._with_uid(manifest)
+            case UpdatePodGroup(_, change):
+                assert self.group is not None
+                self.group["spec"] = _merged(self.group["spec"], change)
             case DeletePod(pod):
                 self.deleted_pods.append(pod.metadata.name)
                 if self.keep_terminating:
@@ -195,3 +199,11 @@ class JobSimulation:
     def _with_uid(self, manifest: Object) -> Object:
         self._uids += 1
         return {**manifest, "metadata": {**manifest["metadata"], "uid": f"uid-{self._uids}"}}
+
+
+def _merged(current: Object, change: Object) -> Object:
+    """A merge patch, as the API server applies it."""
+    fields = {
+        name: _merged(current.get(name) or {}, one) if isinstance(one, dict) else one for name, one in change.items()
+    }
+    return {name: value for name, value in {**current, **fields}.items() if value is not None}

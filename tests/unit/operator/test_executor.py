@@ -49,6 +49,9 @@ class Events:
     def record(self, _about: object, *, note: str, **_: object) -> None:
         self.notes.append(note)
 
+    def record_series(self, _about: object, *, note: str, **_: object) -> None:
+        self.notes.append(f"series: {note}")
+
 
 def new_job(kind: str, spec: Object) -> Job:
     metadata = {"name": "job", "namespace": "ns", "uid": "u"}
@@ -69,38 +72,49 @@ def execute(api: SlowApi, job: Job, *, pods: bool = True) -> list[str]:
 def test_services_are_created_before_pods() -> None:
     api = SlowApi()
     execute(api, new_job("PyTorchJob", pytorch(workers=2)))
-    services, *pods = api.batches
-    assert services == ["services/job-master-0", "services/job-worker-0", "services/job-worker-1"]
+    first, second, *pods = api.batches
+    assert (first, second) == (["services/job-master-0"], ["services/job-worker-0", "services/job-worker-1"])
     assert all(one.startswith("pods/") for batch in pods for one in batch)
 
 
-def test_pods_are_created_in_growing_batches_and_reported_by_one_event() -> None:
+@pytest.mark.parametrize("kind", ["service", "pod"])
+def test_they_are_created_in_growing_batches_and_reported_by_one_event(kind: str) -> None:
     api = SlowApi()
     notes = execute(api, new_job("PyTorchJob", pytorch(workers=9)))
-    _services, *pods = api.batches
-    assert [len(batch) for batch in pods] == [1, 2, 4, 3]
-    assert pods[0] == ["pods/job-master-0"]
-    assert sum(note.startswith("Created pods:") for note in notes) == 1
+    batches = [batch for batch in api.batches if batch[0].startswith(kind)]
+    assert [len(batch) for batch in batches] == [1, 2, 4, 3]
+    assert batches[0] == [f"{kind}s/job-master-0"]
+    assert sum(note.startswith(f"Created {kind}s:") for note in notes) == 1
 
 
-@pytest.mark.parametrize(("rejected", "tried"), [("pods", ["pods/job-master-0"]), ("services", [])])
-def test_after_the_first_error_no_more_pods_are_created(rejected: str, tried: list[str]) -> None:
+@pytest.mark.parametrize("rejected", ["pods", "services"])
+def test_after_the_first_error_nothing_more_is_created(rejected: str) -> None:
     api = SlowApi(rejected=rejected)
     with pytest.raises(Requeue):
         execute(api, new_job("PyTorchJob", pytorch(workers=9)))
-    assert [one for batch in api.batches for one in batch if one.startswith("pods/")] == tried
+    assert api.batches[-1] == [f"{rejected}/job-master-0"]
+
+
+def test_failed_creations_are_one_event_with_a_series() -> None:
+    events = Events()
+    executor = Executor(cast("Client", SlowApi(rejected="pods")), cast("EventRecorder", events), "")
+    job = new_job("PyTorchJob", pytorch(workers=9))
+    creations = [one for one in reconcile(job, [], [], None, [], START, TRAINING) if isinstance(one, CreatePod)]
+    with pytest.raises(Requeue):
+        asyncio.run(executor.execute(job, creations))
+    assert [note.partition(" pod ")[0] for note in events.notes] == ["series: Error creating"]
 
 
 def test_the_secret_of_an_mpi_job_is_created_before_its_pods_and_only_with_them() -> None:
     job, api = new_job("MPIJob", mpi_v2beta1()), SlowApi()
     notes = execute(api, job)
-    first, *pods = api.batches
-    assert first == ["configmaps/job-config", "services/job", "secrets/job-ssh"]
+    first, second, *pods = api.batches
+    assert (first, second) == (["configmaps/job-config", "secrets/job-ssh"], ["services/job"])
     assert all(one.startswith("pods/") for batch in pods for one in batch)
     assert [note.partition(":")[0] for note in notes] == ["Created service", "Created pods"]
     without_pods = SlowApi()
     execute(without_pods, job, pods=False)
-    assert without_pods.batches == [["configmaps/job-config", "services/job"]]
+    assert without_pods.batches == [["configmaps/job-config"], ["services/job"]]
 
 
 def test_a_role_binding_is_created_after_its_role() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
 
+from scheduler.client import Metadata
 from scheduler.operator.actions import SetMemory, SetStatus
-from scheduler.operator.job_memory import ANNOTATION
+from scheduler.operator.api_objects import Pod
+from scheduler.operator.job_memory import ANNOTATION, Memory, give_up
 from scheduler.operator.lost_replicas import Profile
 from tests.support.reconcile_harness import JobSimulation, pytorch
 
@@ -78,3 +81,10 @@ def test_the_annotation_is_not_copied_to_the_pod_group() -> None:
     assert job.group is not None
     own = {"scheduling.muster.dev/scheduler-name": "koord-scheduler"}
     assert job.group["metadata"]["annotations"] == {"team": "vision"} | own
+
+
+def test_all_pods_of_the_largest_job_fit_into_the_annotation() -> None:
+    pods = [Pod(Metadata(uid=str(uuid.uuid4()))) for _ in range(10_000)]
+    memory = give_up(Memory(), pods)
+    assert len(memory.given_up) == len(pods)
+    assert len(memory.annotation) < 200_000  # of 262,144 bytes for all annotations of an object
