@@ -32,6 +32,7 @@ from scheduler.runtime.podgroup_cache import PendingStatus
 
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 0.2, 30.0  # seconds
 _BINDING_ATTEMPTS = 3  # then the pod has a problem, and the bound members of its gang are released
+_COUNTS_INTERVAL = 0.2  # seconds between two writes of a PodGroup that change no more than its counts
 _SERVER_ERROR = 500  # from this status on, the request may have been carried out
 
 _K = TypeVar("_K")
@@ -254,6 +255,10 @@ class Executor:
             if not all(await asyncio.gather(*bindings)):
                 raise PartialGangStart(f"not all members of {'/'.join(group.key)} could be bound")
             self._gang_bindings.pop(group.key, None)
+        if podgroups.is_superseded(group.key, pending):
+            return
+        if podgroups.observed_phase(group) == action.phase:  # only counts have changed: others may follow soon
+            await asyncio.sleep(_COUNTS_INTERVAL)
         status = requests.group_status(action, podgroups.api_object(group), podgroups.scheduled(group.key))
         podgroups.confirm_status(group.key, pending, await requests.set_group_status(self._client, group, status))
         if action.message:

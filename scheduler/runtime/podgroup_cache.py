@@ -101,6 +101,16 @@ class PodGroupCache:
             del self._pending_statuses[key]
             self._publish(key)
 
+    def is_superseded(self, key: Key, pending: PendingStatus) -> bool:
+        """Whether a later status is waiting that has the same phase: it includes this one."""
+        newest = self._pending_statuses.get(key)
+        return newest is not None and newest is not pending and newest.phase == pending.phase
+
+    def observed_phase(self, group: Group) -> str:
+        """As the watch has shown it last."""
+        found = self.api_object(group)
+        return str(found.status.get("phase")) if found is not None and isinstance(found.status, dict) else ""
+
     def set_timed_out(self, key: Key, timed_out: bool) -> None:
         """Whether the gang has kept capacity reserved for too long."""
         if timed_out:
