@@ -18,6 +18,7 @@ from yarl import URL
 
 from scheduler.client.access import Access
 from scheduler.client.errors import ApiError, Unreachable
+from scheduler.client.sockets import socket_factory
 from scheduler.client.write_deadline import TimelyBody, WriteDeadline
 
 _TRANSIENT = frozenset({429, 500, 502, 503, 504})
@@ -26,6 +27,7 @@ _FIRST_PAUSE = 0.1  # seconds, doubled after every attempt
 _LONGEST_PAUSE = 5.0
 _REQUEST_SECONDS = 30.0
 _CONNECT_SECONDS = 5.0
+_SERVER_SHARE = 0.8  # of the time limit of a write
 _FIRST_ERROR = 400  # statuses from here on are errors
 
 JSON = "application/json"
@@ -38,8 +40,8 @@ Query = Mapping[str, str]
 class Client:
     """`async with Client(access) as client:`; watches do not count against the number of connections.
 
-    With a write deadline, no write is sent after it, and the API server gives up on a write after its
-    `write_seconds`.
+    The API server gives up on a write before the client does. With a write deadline, it does so after the deadline's
+    `write_seconds`, no write is sent after the deadline, and none that is not delivered outlives the process.
     """
 
     def __init__(
@@ -50,7 +52,9 @@ class Client:
         attempts: int = _ATTEMPTS,
         seconds: float = _REQUEST_SECONDS,
         write_deadline: WriteDeadline | None = None,
+        user_agent: str = "muster-scheduler",
     ) -> None:
+        self._user_agent = user_agent
         self._access, self._attempts, self._seconds, self._write_deadline = access, attempts, seconds, write_deadline
         self._free = asyncio.Semaphore(connections)  # waiting for the connector's own limit would count as a timeout
         self._requests: aiohttp.ClientSession | None = None
@@ -70,9 +74,9 @@ class Client:
     ) -> bytes:
         """The response body. A body of bytes is sent as is, anything else as JSON."""
         write_deadline = self._write_deadline if method != "GET" else None
-        url = self._url(
-            path, {**(query or {}), "timeout": f"{write_deadline.write_seconds:g}s"} if write_deadline else query
-        )
+        if method != "GET":
+            query = {**(query or {}), "timeout": f"{self._write_seconds:g}s"}
+        url = self._url(path, query)
         data = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
         for attempt in range(1, self._attempts + 1):
             pause = min(_FIRST_PAUSE * 2 ** (attempt - 1), _LONGEST_PAUSE)
@@ -90,6 +94,12 @@ class Client:
                 pause = _retry_delay(retry_after, pause)
             await asyncio.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
+
+    @property
+    def _write_seconds(self) -> float:
+        """How long the API server may take: when the client gives up on a write, its outcome is decided."""
+        limit = _SERVER_SHARE * self._seconds
+        return min(limit, self._write_deadline.write_seconds) if self._write_deadline else limit
 
     async def _attempt(
         self, method: str, url: URL, data: bytes | None, content_type: str, write_deadline: WriteDeadline | None
@@ -138,10 +148,15 @@ class Client:
 
     def _session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=self._access.trust, keepalive_timeout=60),
+            connector=aiohttp.TCPConnector(
+                limit=0,
+                ssl=self._access.trust,
+                keepalive_timeout=60,
+                socket_factory=socket_factory(self._write_seconds, discard=self._write_deadline is not None),
+            ),
             timeout=aiohttp.ClientTimeout(total=self._seconds, sock_connect=_CONNECT_SECONDS),
             # Compression costs both sides more than a local network does.
-            headers={"Accept": JSON, "Accept-Encoding": "identity", "User-Agent": "muster-scheduler"},
+            headers={"Accept": JSON, "Accept-Encoding": "identity", "User-Agent": self._user_agent},
         )
 
 

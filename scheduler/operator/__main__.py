@@ -65,9 +65,9 @@ async def _run(
     write_deadline, elected = replica.write_deadline, replica.leadership.elected if replica.leadership else None
     async with contextlib.AsyncExitStack() as stack:
         client = await stack.enter_async_context(
-            Client(access, connections=_CONNECTIONS, write_deadline=write_deadline)
+            Client(access, connections=_CONNECTIONS, write_deadline=write_deadline, user_agent=_LEASE)
         )
-        events_client = Client(access, connections=_EVENT_CONNECTIONS, write_deadline=write_deadline)
+        events_client = Client(access, connections=_EVENT_CONNECTIONS, write_deadline=write_deadline, user_agent=_LEASE)
         events = EventRecorder(await stack.enter_async_context(events_client))
         controller = Controller(client, events, profile)
         serving = replica.serving(addresses, ready=lambda: controller.ready, numbers=controller.metrics)
