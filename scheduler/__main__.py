@@ -23,7 +23,7 @@ from scheduler.runtime.cache import Cache
 from scheduler.runtime.config import ConfigError, read_config, read_leader_election
 from scheduler.runtime.leader_election import LeaderElection
 from scheduler.runtime.leader_election_config import RESOURCE_NAME
-from scheduler.runtime.replica import Addresses, Replica
+from scheduler.runtime.replica import Addresses, Replica, is_address
 from scheduler.runtime.scheduler import Scheduler
 
 _USAGE = 64
@@ -132,8 +132,7 @@ def _boolean(text: str) -> bool:
 
 
 def _address(text: str) -> str:
-    host, _, port = text.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit():
+    if not is_address(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
     return text
 

@@ -74,7 +74,11 @@ class Access:
         host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT")
         if not host or not port:
             raise AccessError("no kubeconfig was given, and this process does not run in a pod")
-        trust = ssl.create_default_context(cafile=_SERVICE_ACCOUNT / "ca.crt")
+        try:
+            trust = ssl.create_default_context(cafile=_SERVICE_ACCOUNT / "ca.crt")
+            (_SERVICE_ACCOUNT / "token").read_text()
+        except OSError as error:
+            raise AccessError(f"the pod has no service account token mounted: {error}") from error
         address = f"[{host}]" if ":" in host else host
         return cls(f"https://{address}:{port}", trust, token_file=_SERVICE_ACCOUNT / "token")
 

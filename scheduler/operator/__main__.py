@@ -23,7 +23,7 @@ from scheduler.runtime import logs
 from scheduler.runtime.background_loop import BackgroundLoop
 from scheduler.runtime.event_recorder import EventRecorder
 from scheduler.runtime.leader_election import LeaderElection
-from scheduler.runtime.replica import Addresses, Replica
+from scheduler.runtime.replica import Addresses, Replica, is_address
 
 _USAGE = 64
 _ALL_JOBS, _DECLARED_JOBS = "all", "scheduling-policy"
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logs.to_stderr()
     profile = profile_of(options)
     for flag, address in (("--listen", options.listen), ("--metrics-listen", options.metrics_listen)):
-        if not address.rpartition(":")[2].isdecimal():
+        if not is_address(address):
             _log.error("%s: %r is not HOST:PORT", flag, address)
             return _USAGE
     try:

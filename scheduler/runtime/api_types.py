@@ -209,13 +209,14 @@ class PodSpec(msgspec.Struct, rename="camel"):
     volumes: list[PodVolume] | None = None
 
 
-class Condition(msgspec.Struct):
+class Condition(msgspec.Struct, rename="camel"):
     """A condition of a pod."""
 
     type: str
     status: str
     reason: str = ""
     message: str = ""
+    last_transition_time: str | None = None
 
 
 class ContainerStatus(msgspec.Struct, rename="camel"):

@@ -32,6 +32,7 @@ from scheduler.runtime.podgroup_cache import PendingStatus
 
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 0.2, 30.0  # seconds
 _BINDING_ATTEMPTS = 3  # then the pod has a problem, and the bound members of its gang are released
+_NAME = "muster-scheduler"  # reports about PodGroups that do not name a scheduler
 _COUNTS_INTERVAL = 0.2  # seconds between two writes of a PodGroup that change no more than its counts
 _SERVER_ERROR = 500  # from this status on, the request may have been carried out
 
@@ -263,7 +264,7 @@ class Executor:
         podgroups.confirm_status(group.key, pending, await requests.set_group_status(self._client, group, status))
         if action.message:
             self._events.record_series(
-                group_reference(group), by=group.kind, reason="Unschedulable", note=action.message
+                group_reference(group), by=group.scheduler or _NAME, reason="Unschedulable", note=action.message
             )
 
     def _forget_group_status(self, key: Key, pending: PendingStatus) -> None:

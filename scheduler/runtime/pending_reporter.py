@@ -206,7 +206,10 @@ class PendingReporter:
             return  # bound meanwhile, by whichever scheduler
         report, version = pod.wanted, self._cache.assumed_pods.version(uid)
         try:
-            await requests.set_pending_reason(self._events.client, report.pod, report.reason, report.message, version)
+            found = self._cache.api_pods.get(uid)
+            await requests.set_pending_reason(
+                self._events.client, report.pod, report.reason, report.message, version, found
+            )
         except (ApiError, Unreachable) as error:
             self._metrics.actions.add("report", "error")
             if not isinstance(error, ApiError) or not (error.is_missing or error.is_conflict):

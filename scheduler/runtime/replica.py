@@ -50,6 +50,12 @@ class Addresses:
     metrics: str
 
 
+def is_address(text: str) -> bool:
+    """HOST:PORT."""
+    host, _, port = text.rpartition(":")
+    return bool(host) and port.isascii() and port.isdigit()
+
+
 class Replica:
     """Make it in the main event loop. Clients of this process must have its write deadline."""
 

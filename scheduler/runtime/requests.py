@@ -68,9 +68,18 @@ async def delete(client: Client, pod: Pod) -> None:
     await client.delete(pod_path(pod), uid=pod.uid)
 
 
-async def set_pending_reason(client: Client, pod: Pod, reason: str, message: str, version: int) -> None:
-    """A conflict (409) if the pod has changed since that resourceVersion: it may have been bound."""
-    await _condition(client, pod, "PodScheduled", "False", reason, message, {"resourceVersion": str(version)})
+async def set_pending_reason(
+    client: Client, pod: Pod, reason: str, message: str, version: int, found: ApiPod | None
+) -> None:
+    """A conflict (409) if the pod has changed since that resourceVersion: it may have been bound.
+
+    A condition that was False before has not changed with its message: it keeps its lastTransitionTime.
+    """
+    conditions = (found.status.conditions or ()) if found is not None else ()
+    before = next((one for one in conditions if (one.type, one.status) == ("PodScheduled", "False")), None)
+    since = before.last_transition_time if before is not None else None
+    unchanged = {"resourceVersion": str(version)}
+    await _condition(client, pod, "PodScheduled", "False", reason, message, unchanged, since=since)
 
 
 async def nominate(client: Client, pod: Pod, node: str) -> int:
@@ -148,9 +157,10 @@ def _set(by_type: dict[str, dict[str, Any]], kind: str, status: str, reason: str
 
 async def _condition(
     client: Client, pod: Pod, kind: str, status: str, reason: str, message: str,
-    preconditions: Mapping[str, str] | None = None,
+    preconditions: Mapping[str, str] | None = None, *, since: str | None = None,
 ) -> None:  # fmt: skip
-    condition = {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
+    condition = {"type": kind, "status": status, "reason": reason, "message": message}
+    condition["lastTransitionTime"] = since or now()
     change = {"metadata": {"uid": pod.uid, **(preconditions or {})}, "status": {"conditions": [condition]}}
     await client.request("PATCH", pod_path(pod, "/status"), change, content_type=STRATEGIC_PATCH)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import Counter
 
 import pytest
@@ -107,6 +108,22 @@ def test_a_reason_that_keeps_changing_is_written_ever_more_rarely(messages: tupl
     assert harness.messages()[0] == messages[0]
     assert harness.messages()[-1] == "the last"
     assert len(harness.messages()) <= 14
+
+
+def test_a_new_message_does_not_change_when_the_pod_became_unschedulable(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = (f"2027-01-15T08:00:0{second}Z" for second in itertools.count())
+    monkeypatch.setattr("scheduler.runtime.requests.now", lambda: next(times))
+
+    async def go() -> Harness:
+        harness = Harness("p")
+        for message in ("does not fit", "still does not fit"):
+            harness.report("p", message)
+            await asyncio.sleep(10)
+        return harness
+
+    written = [one.body["status"]["conditions"][0] for one in run_in_virtual_time(go()).client.sent("/p/status")]
+    assert [one["message"] for one in written] == ["does not fit", "still does not fit"]
+    assert {one["lastTransitionTime"] for one in written} == {"2027-01-15T08:00:00Z"}
 
 
 def test_what_repeats_about_a_pod_is_one_event_with_a_series() -> None:
