@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Set
 
-from scheduler.core.linked_groups import Links
+from scheduler.core.linked_groups import Links, linked_sets
 from scheduler.core.node_table import NodeTable
 from scheduler.core.pod_counters import PodCounters
 from scheduler.core.scheduling_types import DEFAULT_QUEUE, Counts, DisruptionBudget, Group, Key, Node, Pod, Queue
@@ -36,6 +36,7 @@ class ClusterState:
         self._schedulers: dict[Key, set[str]] = defaultdict(set)  # schedulerNames of present and past members
         self._deleted_groups: dict[Key, Group] = {}  # deleted groups with bound members
         self._table: NodeTable | None = None
+        self._linked: dict[Key, list[Key]] | None = None  # the linked groups of each that has some
 
     @property
     def pending(self) -> dict[str, Pod]:
@@ -112,12 +113,16 @@ class ClusterState:
             self.changed_groups.add(pod.group)
 
     def set_group(self, group: Group) -> None:
+        before = self.groups.get(group.key)
+        if group.linked_groups != (before.linked_groups if before else frozenset()):
+            self._linked = None
         self.groups[group.key] = group
         self._deleted_groups.pop(group.key, None)
         self.changed_groups.add(group.key)
 
     def remove_group(self, key: Key) -> None:
         group = self.groups.pop(key, None)
+        self._linked = None
         if group is not None and key in self._in_group:
             self._deleted_groups[key] = group
         self._forget_unknown(key)
@@ -178,6 +183,15 @@ class ClusterState:
     def group_links(self) -> Links:
         """Which groups each group names as linked."""
         return {key: group.linked_groups for key, group in self.groups.items() if group.linked_groups}
+
+    def linked(self, key: Key) -> list[Key]:
+        """The groups that start together with it, itself included."""
+        if not self.groups[key].linked_groups:
+            return [key]
+        if self._linked is None:
+            links = self.group_links()
+            self._linked = {one: found for found in linked_sets(links, links) for one in found}
+        return self._linked[key]
 
     def queue_of(self, pod: Pod) -> str:
         """The queue that a pod counts towards: its group's, else its own."""

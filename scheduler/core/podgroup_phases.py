@@ -19,9 +19,11 @@ from scheduler.core.scheduling_units import FINISHED, STARTED, counted_members, 
 
 def podgroup_phases(cluster: ClusterState, policy: Policy, starting: Collection[Key] = ()) -> Iterator[Action]:
     """Phase changes of the groups that have changed, and of those that are being started."""
-    for key in sorted(cluster.changed_groups.union(starting)):
-        group = cluster.groups.get(key)
-        if group is None or not cluster.is_served_by(key, policy.schedulers):
+    changed = cluster.changed_groups.union(starting)
+    linked = {one for key in changed if key in cluster.groups for one in cluster.linked(key)}
+    for key in sorted(linked):
+        group = cluster.groups[key]
+        if not cluster.is_served_by(key, policy.schedulers):
             continue
         counts = cluster.counts.get(key, Counts())
         starting_now = key in starting and group.match_policy != "only-waiting"
@@ -57,13 +59,13 @@ def _terminal_phase(group: Group, counts: Counts) -> str:
 
 
 def _release_partial(group: Group, cluster: ClusterState) -> Iterator[Release]:
-    """Release the bound members of a partially started gang that has no pending members to complete it.
+    """Release the bound members of a partially started gang that no pending members, linked ones included, complete.
 
     A member with a problem, such as a binding that is always rejected, cannot.
     """
     if group.phase in STARTED | FINISHED or has_started(group, cluster):
         return
-    members = cluster.members(group.key)
+    members = [pod for key in cluster.linked(group.key) for pod in cluster.members(key)]
     if any((pod.uid in cluster.pending and not pod.problem) or pod.gated for pod in members):
         return
     for pod in counted_members(group, cluster):

@@ -70,16 +70,33 @@ def pending_units(cluster: ClusterState, policy: Policy) -> list[Unit]:
 
 
 def has_started(group: Group, cluster: ClusterState) -> bool:
-    """Whether the gang has reached minMember, so that further members are scheduled like single pods."""
+    """Whether the gang has reached minMember, so that further members are scheduled like single pods.
+
+    Linked groups start together: a gang waits for all of them, unless its phase or an ended member says that it has
+    started before.
+    """
     if group.match_policy == "only-waiting":
         return False
-    bound = counted_members(group, cluster)
     counts = cluster.counts.get(group.key, group.counts)
-    ended = counts.succeeded + counts.failed  # their roles are not known any more
-    if bound and (reaches_min_member(group, bound) or (ended and len(bound) + ended >= effective_min_member(group))):
-        return True
-    has_members = bool(bound) or counts.succeeded > 0
+    if _has_min_member(group, cluster):
+        before = group.phase in STARTED or counts.succeeded + counts.failed > 0
+        return before or all(_is_complete(key, cluster) for key in cluster.linked(group.key))
+    has_members = bool(counted_members(group, cluster)) or counts.succeeded > 0
     return group.match_policy == "once-satisfied" and group.phase in STARTED and has_members
+
+
+def _has_min_member(group: Group, cluster: ClusterState) -> bool:
+    bound, counts = counted_members(group, cluster), cluster.counts.get(group.key, group.counts)
+    ended = counts.succeeded + counts.failed  # their roles are not known any more
+    enough = reaches_min_member(group, bound) or (ended > 0 and len(bound) + ended >= effective_min_member(group))
+    return bool(bound) and enough
+
+
+def _is_complete(key: Key, cluster: ClusterState) -> bool:
+    """Whether a linked group is waited for no longer."""
+    group = cluster.groups[key]
+    waits = group.match_policy != "only-waiting" and group.phase not in STARTED | FINISHED
+    return not waits or _has_min_member(group, cluster)
 
 
 def reaches_min_member(group: Group, pods: Sequence[Pod]) -> bool:

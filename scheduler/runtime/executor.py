@@ -180,7 +180,7 @@ class Executor:
     async def _rejected_members_first(self, pod: Pod) -> None:
         if pod.group not in self._gang_bindings or pod.uid in self._failures:
             return
-        members = (one.uid for one in self._cache.cluster.members(pod.group))
+        members = (one.uid for one in self._linked_members(pod.group))
         rejected = [self._last[uid] for uid in members if uid in self._failures and uid in self._last]
         if rejected and not all(await asyncio.gather(*rejected)):
             raise MemberRejected(f"the binding of another member of {'/'.join(pod.group)} was rejected again")
@@ -246,8 +246,15 @@ class Executor:
 
     def _bindings_of_gang(self, key: Key) -> list[asyncio.Task[bool]]:
         binding = self._cache.cluster.binding
-        members = (pod.uid for pod in self._cache.cluster.members(key))
+        members = (pod.uid for pod in self._linked_members(key))
         return [self._last[uid] for uid in members if uid in binding and uid in self._last]
+
+    def _linked_members(self, key: Key) -> list[Pod]:
+        """Of all groups that start together with this one."""
+        cluster = self._cache.cluster
+        return [
+            pod for one in (cluster.linked(key) if key in cluster.groups else [key]) for pod in cluster.members(one)
+        ]
 
     async def _set_group_phase(self, action: SetGroupPhase, pending: PendingStatus) -> None:
         """A started phase is written after all bindings are done: else a crash could leave a partially bound gang."""
@@ -270,6 +277,8 @@ class Executor:
     def _forget_group_status(self, key: Key, pending: PendingStatus) -> None:
         self._cache.podgroups.forget_status(key, pending)
         group = self._cache.cluster.groups.get(key)
+        for linked in self._cache.cluster.linked(key) if group is not None and key in self._gang_bindings else ():
+            self._cache.podgroups.forget_unwritten_status(linked)  # at once: none of them has started
         if group is None or group.phase not in STARTED:  # no longer assumed to have started
             self._gang_bindings.pop(key, None)
         if group is None:
@@ -277,7 +286,7 @@ class Executor:
 
     def _status_failed(self, key: Key, forget: Callable[[Key], None]) -> None:
         """A gang with a member that cannot be bound is decided about at once, others after a backoff."""
-        if any(pod.problem for pod in self._cache.cluster.members(key)):
+        if any(pod.problem for pod in self._linked_members(key)):
             forget(key)
         else:
             self._after_backoff(key, forget)

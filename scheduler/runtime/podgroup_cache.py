@@ -101,6 +101,11 @@ class PodGroupCache:
             del self._pending_statuses[key]
             self._publish(key)
 
+    def forget_unwritten_status(self, key: Key) -> None:
+        pending = self._pending_statuses.get(key)
+        if pending is not None and pending.version is None:
+            self.forget_status(key, pending)
+
     def is_superseded(self, key: Key, pending: PendingStatus) -> bool:
         """Whether a later status is waiting that has the same phase: it includes this one."""
         newest = self._pending_statuses.get(key)

@@ -15,6 +15,7 @@ from scheduler.operator.executor import Executor, Result
 from scheduler.operator.job_cache import JobKey
 from scheduler.operator.job_kind import JobKind
 from scheduler.operator.job_spec import JobSpec, ReplicaSpec
+from scheduler.operator.lost_replicas import Profile
 from scheduler.operator.pod_group import Dialect
 from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, operator_fault
@@ -295,8 +296,8 @@ def _with_variable(patch: Patch, variable: str, value: Any) -> None:
 def _with_group_field(patch: Patch, field: str, value: object) -> None:
     original = pod_group.group_manifest
 
-    def changed(dialect: Dialect, job: Job, spec: JobSpec) -> Json:
-        manifest = original(dialect, job, spec)
+    def changed(dialect: Dialect, job: Job, spec: JobSpec, profile: Profile) -> Json:
+        manifest = original(dialect, job, spec, profile)
         return {**manifest, "spec": {**manifest["spec"], field: value}}
 
     patch.function(original, changed)

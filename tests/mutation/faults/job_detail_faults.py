@@ -9,6 +9,7 @@ from scheduler.operator import creations, pod_group, reconcile, replica_manifest
 from scheduler.operator.actions import Action, CreatePod, DeletePod, DeletePodGroup
 from scheduler.operator.api_objects import ROLE, Job, Json
 from scheduler.operator.job_spec import JobSpec, ReplicaSpec
+from scheduler.operator.lost_replicas import Profile
 from scheduler.operator.pod_group import Dialect
 from scheduler.operator.replicas import RoleReplicas
 from tests.mutation.faults.registry import Patch, operator_fault
@@ -57,8 +58,8 @@ def min_resources_are_always_computed(patch: Patch) -> None:
     """schedulingPolicy.minResources is not read: the requests of the members are summed."""
     original = pod_group.group_manifest
 
-    def computed(dialect: Dialect, job: Job, spec: JobSpec) -> Json:
-        manifest = original(dialect, job, spec)
+    def computed(dialect: Dialect, job: Job, spec: JobSpec, profile: Profile) -> Json:
+        manifest = original(dialect, job, spec, profile)
         resources = pod_group._min_resources(job, spec, manifest["spec"]["minMember"])
         return {**manifest, "spec": {**manifest["spec"], "minResources": resources}}
 
