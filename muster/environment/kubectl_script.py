@@ -56,6 +56,7 @@ class KubectlScript:
         self._manifests: list[str] = []  # to be applied by one command
         self._created: list[str] = []  # pods of the current step
         self._nodes: list[str] = []
+        self._deleted: set[str] = set()  # pods that may still terminate
         self._is_given = self._is_then = False
 
     def step_begins(self, keyword: str, text: str, kind: str) -> None:
@@ -74,9 +75,15 @@ class KubectlScript:
         if write.method != "POST" or found["subresource"]:
             self._apply()
             self._lines += _command(write, found)
+            if write.method == "DELETE" and found["plural"] == "pods" and found["name"]:
+                self._deleted.add(found["name"])
             return
-        self._manifests.append(_yaml(write.body))
         name = str((write.body or {}).get("metadata", {}).get("name", ""))
+        if found["plural"] == "pods" and name in self._deleted:  # or it would be the terminating pod that is changed
+            self._apply()
+            self._lines.append(f"kubectl wait -n {found['namespace']} --for=delete --timeout=60s pod/{name}")
+            self._deleted.remove(name)
+        self._manifests.append(_yaml(write.body))
         if found["plural"] == "pods":
             self._created.append(name)
         elif found["plural"] == "nodes":

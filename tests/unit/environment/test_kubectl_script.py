@@ -55,6 +55,15 @@ def test_pods_of_a_given_are_waited_for() -> None:
     assert wait in script_of(pod, kind="given").splitlines()
 
 
+def test_a_pod_that_is_created_again_is_gone_before() -> None:
+    pods = "/api/v1/namespaces/muster-7-1/pods"
+    again = created("Pod", "low", pods, "muster-7-1")
+    lines = script_of(Write("DELETE", f"{pods}/low", {}, None, JSON), again).splitlines()
+    gone = lines.index("kubectl wait -n pre-01 --for=delete --timeout=60s pod/low")
+    assert lines[gone - 1] == "kubectl delete pods low -n pre-01 --wait=false"
+    assert lines[gone + 1] == "kubectl apply -f - <<'END'"
+
+
 def test_changes_and_deletions_are_commands() -> None:
     groups = "/apis/scheduling.volcano.sh/v1beta1/namespaces/muster-7-1/podgroups/gang"
     pod = "/api/v1/namespaces/muster-7-1/pods/low"
