@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from scheduler.core import gang_placement
-from scheduler.core.capacity import Capacity
+from scheduler.core.capacity import Capacity, Crowding
 from scheduler.core.gang_placement import Placement
 from scheduler.core.node_table import Eligibility, NodeTable
 from scheduler.core.plan import SchedulingCycle
@@ -130,7 +130,10 @@ def nominated_nodes_are_not_checked_again(patch: Patch) -> None:
     place = gang_placement.place
 
     def place_there(
-        members: Sequence[Pod], capacity: Capacity, nominated: Mapping[str, int] | None = None
+        members: Sequence[Pod],
+        capacity: Capacity,
+        nominated: Mapping[str, int] | None = None,
+        crowding: Crowding | None = None,
     ) -> Placement | None:
         table, rows = capacity.table, list((nominated or {}).values())
         evaluate = table.eligibility
@@ -143,7 +146,7 @@ def nominated_nodes_are_not_checked_again(patch: Patch) -> None:
 
         table.eligibility = everywhere_nominated  # type: ignore[method-assign]
         try:
-            return place(members, capacity, nominated)
+            return place(members, capacity, nominated, crowding)
         finally:
             del table.eligibility
 

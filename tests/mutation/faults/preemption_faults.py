@@ -9,7 +9,7 @@ import numpy as np
 
 from scheduler.core import gang_placement, preempt, scheduling_units
 from scheduler.core.actions import Action, Evict
-from scheduler.core.capacity import Capacity, size
+from scheduler.core.capacity import Capacity, Crowding, size
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.node_table import Eligibility
 from scheduler.core.plan import SchedulingCycle, plan
@@ -189,8 +189,13 @@ def member_sizes_are_ignored(patch: Patch) -> None:
         smallest = min(members, key=size).requirements
         return [replace(pod, requirements=smallest) for pod in members]
 
-    def place_alike(members: Sequence[Pod], capacity: Capacity, wanted: dict[str, int] | None = None) -> object:
-        return place(alike(members), capacity, wanted)
+    def place_alike(
+        members: Sequence[Pod],
+        capacity: Capacity,
+        wanted: dict[str, int] | None = None,
+        crowding: Crowding | None = None,
+    ) -> object:
+        return place(alike(members), capacity, wanted, crowding)
 
     patch.function(place, place_alike)
     patch.function(_preempt, lambda members, candidates, snapshot: _preempt(alike(members), candidates, snapshot))

@@ -14,7 +14,7 @@ import numpy as np
 from scheduler.client import Client
 from scheduler.core import node_table, unschedulable
 from scheduler.core.actions import UNSCHEDULABLE, Bind
-from scheduler.core.capacity import Capacity, scored_resource
+from scheduler.core.capacity import Capacity, Crowding, scored_resource
 from scheduler.core.node_table import Mask
 from scheduler.core.plan import SchedulingCycle
 from scheduler.core.scheduling_types import Node, Pod, PodRequirements
@@ -56,7 +56,9 @@ def other_tie_breaks(patch: Patch) -> None:
 def spreads_pods(patch: Patch) -> None:
     """Pods are placed on the emptiest node that fits, not on the fullest."""
 
-    def emptiest(capacity: Capacity, requirements: PodRequirements, among: Mask) -> int | None:
+    def emptiest(
+        capacity: Capacity, requirements: PodRequirements, among: Mask, _crowding: Crowding | None = None
+    ) -> int | None:
         rows = np.flatnonzero(among)
         if not len(rows):
             return None
@@ -66,7 +68,9 @@ def spreads_pods(patch: Patch) -> None:
             score = score - np.clip(capacity.layers[0][column, rows], 0, _MAX_FREE)
         return int(rows[np.argmin(score)])
 
-    def without_shortcut(capacity: Capacity, requirements: PodRequirements) -> int | None:
+    def without_shortcut(
+        capacity: Capacity, requirements: PodRequirements, _crowding: Crowding | None = None
+    ) -> int | None:
         row = emptiest(capacity, requirements, capacity.fitting(requirements))
         if row is not None:
             capacity.allocate(row, requirements)
