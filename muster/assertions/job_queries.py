@@ -16,7 +16,8 @@ from muster.recording.pod_history import PodHistory
 from muster.recording.records import Record
 
 END_STATES = ("Failed", "Succeeded")
-_STATES = (*END_STATES, "Suspended", "Restarting", "Running", "Created")  # of several true conditions the first counts
+_CREATED = "Created"
+_STATES = (*END_STATES, "Suspended", "Restarting", "Running", _CREATED)  # of several true conditions the first counts
 
 
 def job_records(history: History, job: str) -> list[Record]:
@@ -35,12 +36,18 @@ def latest_status(history: History, job: str) -> dict[str, Any]:
 
 
 def job_states(history: History, job: str) -> list[str]:
-    """The states that a job went through, repetitions left out."""
+    """The states that a job went through, repetitions left out.
+
+    Created stays true. The first write of an operator may say Running as well, where the pods were quick.
+    """
     states: list[str] = []
     for record in job_records(history, job):
-        state = _state(status_of(record))
-        if state and (not states or states[-1] != state):
-            states.append(state)
+        true = _true_conditions(status_of(record))
+        current = next((state for state in _STATES if state in true), "")
+        if not states and _CREATED in true and current != _CREATED:
+            states.append(_CREATED)
+        if current and (not states or states[-1] != current):
+            states.append(current)
     return states
 
 
@@ -79,6 +86,5 @@ def job_warnings(history: History, job: str) -> list[str]:
     return [event.message for event in job_events(history, job) if event.type == "Warning"]
 
 
-def _state(status: dict[str, Any]) -> str:
-    true = {condition.get("type") for condition in status.get("conditions", []) if condition.get("status") == "True"}
-    return next((state for state in _STATES if state in true), "")
+def _true_conditions(status: dict[str, Any]) -> set[str]:
+    return {str(one.get("type")) for one in status.get("conditions", []) if one.get("status") == "True"}

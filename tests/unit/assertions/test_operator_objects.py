@@ -12,6 +12,7 @@ from muster.assertions.jobs import (
     job_failed_after,
     job_never_was,
     job_times_consistent,
+    job_went_through,
     never_reconciled,
     replica_statuses,
 )
@@ -72,6 +73,14 @@ def _condition(text: str, number: int) -> dict[str, str]:
     status = "False" if kind.startswith("no ") else "True"
     moment = f"2026-01-01T00:00:0{number}Z"
     return {"type": kind.removeprefix("no "), "status": status, "message": message, "lastTransitionTime": moment}
+
+
+def test_created_and_running_may_be_one_write() -> None:
+    at_once = JobHistoryBuilder().job("train").job("train", "Created", "Running")
+    assert ask(job_went_through("train", "Created", "Running"), at_once) is TRUE
+    assert ask(job_went_through("train", "Created", "Running"), JobHistoryBuilder().job("train", "Running")) is FALSE
+    ended = JobHistoryBuilder().job("train", "Created", "no Running", "Succeeded")
+    assert ask(job_went_through("train", "Created", "Running", "Succeeded"), ended) is FALSE
 
 
 def test_a_job_owns_exactly() -> None:
