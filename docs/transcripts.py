@@ -62,16 +62,21 @@ def main() -> int:
 
 
 def findings(column: Column, directory: Path) -> Iterator[Finding]:
-    """Those with a script; the script is of the last run that failed."""
+    """Those with a script; of several runs that failed, one is enough."""
     for one in column.report.behaviours:
         if one.verdict not in _RED:
             continue
-        scripts = sorted((directory / column.directory).glob(f"*/kubectl/{one.id}*.sh"))
+        scripts = scripts_of(directory / column.directory, one.id)
         if not scripts:
             print_progress(f"{column.title} {one.id}: no script")
             continue
         runs = sum(one.runs.values())
         yield Finding(one.id, one.title, one.level, one.runs.get("passed", 0), runs, scripts[0])
+
+
+def scripts_of(column: Path, id_: str) -> list[Path]:
+    """Of all rounds and rows. DOC-10 is not a row of DOC-1."""
+    return sorted(one for one in column.glob("*/kubectl/*.sh") if re.fullmatch(rf"{id_}(\W.*)?", one.stem))
 
 
 def transcripts(scheduler: str, chosen: Iterable[Finding]) -> Iterator[tuple[str, str]]:

@@ -45,3 +45,11 @@ def test_sections_of_a_page_are_found_again(tmp_path: Path) -> None:
     one = transcripts.section(_finding(tmp_path), "x\n")
     two = one.replace("## PRE-01", "## PRE-02")
     assert transcripts.split_sections("# Head\n\n" + one + "\n" + two) == {"PRE-01": one, "PRE-02": two}
+
+
+def test_the_scripts_of_a_behaviour_are_those_of_its_rounds_and_rows(tmp_path: Path) -> None:
+    scripts = tmp_path / "first" / "kubectl"
+    scripts.mkdir(parents=True)
+    for name in ("DOC-1.sh", "DOC-1-round2.sh", "DOC-10.sh", "DOC-10-round1.sh"):
+        (scripts / name).touch()
+    assert [one.name for one in transcripts.scripts_of(tmp_path, "DOC-1")] == ["DOC-1-round2.sh", "DOC-1.sh"]
