@@ -21,11 +21,11 @@ from muster.assets.components import Component
 OUR_FILES = Path(__file__).parent / "files"
 NODE_PROGRAMS = {
     "usr/bin": ("kubeadm", "kubelet", "kubectl"),
-    "usr/local/bin": ("containerd", "ctr", "containerd-shim-runc-v2"),
+    "usr/local/bin": ("containerd", "ctr", "containerd-shim-runc-v2", "gpu-plugin"),
 }
 POD_PROGRAMS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "etcd", "coredns")
 _KINDS_FILES = "images/base/files/"  # in kind's module: below it lies the shape of a node
-_WANTED = ("kubelet", "containerd", "undo-mount-hacks", "pod-firewall", "load-images")
+_WANTED = ("kubelet", "containerd", "undo-mount-hacks", "pod-network", "gpu-plugin", "load-images")
 # As kind's Dockerfile has it: units that would touch the machine outside the container, or fail in it.
 _UNWANTED = (
     "lib/systemd/system/sysinit.target.wants/systemd-tmpfiles-setup.service",
@@ -37,6 +37,12 @@ _UNWANTED = (
     "lib/systemd/system/basic.target.wants/*",
 )
 _NETWORK_PLUGINS = ("loopback", "host-local", "ptp", "portmap")
+# containerd writes a node's network configuration when the kubelet tells it the node's addresses for pods.
+_POD_NETWORK = """
+[plugins."io.containerd.grpc.v1.cri".cni]
+  conf_dir = "/etc/cni/generated.d"
+  conf_template = "/kind/pods.conflist.template"
+"""
 _PAUSE = "usr/bin/catatonit"  # static; -P waits for signals and reaps, which is all that a pause does
 _FIREWALL = ("iptables", "iptables-save", "iptables-restore", "ip6tables", "ip6tables-save", "ip6tables-restore")
 
@@ -51,6 +57,8 @@ def furnish(root: Path, kind: Component, files: Mapping[str, Path], version: str
     for plugin in _NETWORK_PLUGINS:
         _install(root / "usr/lib/cni" / plugin, root / "opt/cni/bin" / plugin, executable=True)
     shutil.copytree(OUR_FILES, root, dirs_exist_ok=True)
+    with (root / "etc/containerd/config.toml").open("a") as settings:
+        settings.write(_POD_NETWORK)
     (root / "kind/version").write_text(f"v{version}")
     (root / "etc/kubernetes/manifests").mkdir(parents=True)
     _choose_units(root)
