@@ -19,6 +19,7 @@ from typing import Any
 from muster.errors import UsageError
 
 CLUSTERS = ("local", "container", "kind", "k3s", "kubeconfig")
+NODE_TYPES = ("real", "simulated")
 DEFAULT_SCHEDULER = "reference"
 DEFAULT_OPERATOR = "reference"
 DEFAULT_CLIENT = "muster"
@@ -108,6 +109,15 @@ class RunOptions:
         metavar="IMAGE",
         reproduces=True,
     )
+    node_type: str = _option(
+        "",
+        f"one of {', '.join(NODE_TYPES)}; on kind with an image of `make kind-image` real (default): kubelets and"
+        " containers, for every scenario that its workers can hold",
+        WHERE,
+        metavar="TYPE",
+        settings={"choices": NODE_TYPES},
+        reproduces=True,
+    )
     reuse: bool = _option(False, "keep the kind cluster from run to run", WHERE, reproduces=True)
     run_id: str = _option("", "the id of this run on an existing cluster", WHERE, metavar="ID", in_cli=False)
     workers: int = _option(
@@ -135,6 +145,10 @@ class RunOptions:
             raise UsageError(f"unknown cluster {self.cluster!r}: choose from {', '.join(CLUSTERS)}")
         if self.cluster != "kind" and (self.kind_image or self.reuse):
             raise UsageError("--kind-image and --reuse are for --cluster kind")
+        if self.node_type not in ("", *NODE_TYPES):
+            raise UsageError(f"unknown node type {self.node_type!r}: choose from {', '.join(NODE_TYPES)}")
+        if self.node_type == "real" and self.cluster != "kind":
+            raise UsageError("--node-type real is for --cluster kind: other clusters have simulated nodes")
         if self.reuse and self.workers > 1:
             raise UsageError("--reuse keeps one cluster: leave out --workers")
         for name in ("workers", "repeat"):

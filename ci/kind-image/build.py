@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import archive
 import debian
 import node
 
 from muster import assets
 from muster.assets import cache
+from muster.assets import image_archive as archive
 from muster.assets.components import Component, component_of
 from muster.errors import HarnessError, MusterError
 
@@ -70,7 +70,8 @@ def _key(components: dict[str, Component]) -> str:
     digest = hashlib.sha256()
     for name, component in sorted(components.items()):
         digest.update(f"{name} {component.fingerprint}\n".encode())
-    for file in sorted(path for path in Path(__file__).parent.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+    own = sorted(path for path in Path(__file__).parent.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    for file in (*own, Path(archive.__file__)):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
 

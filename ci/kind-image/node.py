@@ -13,10 +13,9 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-import archive
-from archive import Image
-
+from muster.assets import image_archive as archive
 from muster.assets.components import Component
+from muster.assets.image_archive import Image
 
 OUR_FILES = Path(__file__).parent / "files"
 NODE_PROGRAMS = {

@@ -11,11 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "kind-image"))
-
-from archive import Image, write
-
 from muster import assets
+from muster.assets.image_archive import Image, write
 from muster.cluster import container
 from muster.errors import HarnessError, MusterError
 

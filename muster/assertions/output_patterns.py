@@ -22,9 +22,14 @@ class NotRecordedYet(Exception):
 
 
 def lines_with_nodes(history: History, output: str) -> list[tuple[str, str]]:
-    """The lines of an output, each with the node that it is about; without empty ones and that of the probe's node."""
+    """The lines of an output, each with the node that it is about.
+
+    Without empty ones, and without those of nodes that are not the scenario's: the probe's, and unused real ones.
+    """
     found, node = [], ""
     for line in filter(str.strip, output.splitlines()):
+        if history.foreign_nodes.intersection(line.split()):
+            continue
         named = _node_in(history, line)
         if named in history.nodes and history.nodes[named].is_probe:
             continue

@@ -57,6 +57,10 @@ ADMISSION_POLICY = Resource(_ADMISSION, "ValidatingAdmissionPolicy", "validating
 ADMISSION_POLICY_BINDING = Resource(
     _ADMISSION, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", namespaced=False
 )
+MUTATION_POLICY = Resource(_ADMISSION, "MutatingAdmissionPolicy", "mutatingadmissionpolicies", namespaced=False)
+MUTATION_POLICY_BINDING = Resource(
+    _ADMISSION, "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", namespaced=False
+)
 WEBHOOK_CONFIGURATION = Resource(
     _ADMISSION, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", namespaced=False
 )

@@ -14,6 +14,9 @@ from muster.assertions.evaluation import Recording
 from muster.cluster.api import Api
 from muster.cluster.existing import ExistingCluster
 from muster.cluster.interface import Cluster
+from muster.cluster.kind import KindCluster
+from muster.cluster.kind.machine_files import CPUS, GIBIBYTES
+from muster.cluster.kind.training_images import KUBECTL_DELIVERY
 from muster.cluster.resources import CONFIG_MAP, NODE, POD, SERVICE, TRAINING_JOBS
 from muster.cluster.run_scope import DEFAULT_NAMESPACE
 from muster.environment.bystander_guard import possible_preemptors_of
@@ -22,10 +25,13 @@ from muster.environment.created_objects import CreatedObjects
 from muster.environment.existing_cluster_policy import ExistingClusterPolicy, no_scheduler_error, require_kinds
 from muster.environment.fault_injector import start_fault_injector
 from muster.environment.kubectl_script import KubectlScript
+from muster.environment.node_plan import StepText, Workers, plan_nodes
 from muster.environment.own_clusters import cluster_description, own_cluster, own_scheduler, report_kept_files
 from muster.environment.probe import NAME as PROBE_NAME
 from muster.environment.probe import SchedulerProbe
+from muster.environment.real_nodes import RealNodes
 from muster.environment.scenario import ScenarioContext
+from muster.environment.simulated_nodes import SimulatedNodes
 from muster.errors import ConformanceFailure, HarnessError, SchedulerCrashed, SchedulerNotServing
 from muster.operators import Operator, choose_operator
 from muster.operators.base import OperatorSettings
@@ -134,9 +140,10 @@ class Environment:
             self.operator.check()
         self.recorder.check()
 
-    def _check_scenario(self, history: History, reproduce: str) -> None:
+    def _check_scenario(self, history: History, reproduce: str, nodes: SimulatedNodes) -> None:
         """What a scenario relies on: all processes run, all is recorded, its nodes have no pods of other tenants."""
         self._check_or_restart()
+        nodes.check(history)
         with history.changed:  # no answer from a history that a watch does not write to: it comes back, or is an error
             while not self.recorder.is_complete:
                 history.changed.wait(timeouts.HEALTH_CHECK)
@@ -174,6 +181,8 @@ class Environment:
         for resource in (*TRAINING_JOBS, SERVICE, CONFIG_MAP):
             self.recorder.follow(resource)
         self.operator.settings = settings
+        if isinstance(self.cluster, KindCluster) and self.cluster.workers:
+            self.operator.kubectl_image = KUBECTL_DELIVERY
         self.operator.start()
         self.operator.wait_until_ready()
         return self.operator
@@ -187,9 +196,13 @@ class Environment:
             self._client.install()
         return self._client
 
-    def scenario(self, requirement: str, *, namespace: str = "") -> ScenarioContext:
-        """A clean context in a new namespace, or in `namespace`, with a scheduler that is proven live."""
+    def scenario(self, requirement: str, *, namespace: str = "", steps: Sequence[StepText] = ()) -> ScenarioContext:
+        """A clean context in a new namespace, or in `namespace`, with a scheduler that is proven live.
+
+        `steps` decide whether it runs on real nodes, where the cluster has any.
+        """
         self._ensure_healthy()
+        nodes = self._nodes_for(requirement, steps)
         self._scenarios += 1
         self._crashes.clear()
         script_name = namespace or requirement.lower()
@@ -203,12 +216,17 @@ class Environment:
             self._create_namespace(namespace)
         tolerance = 0.0 if self.api.versions_compare else timeouts.RECORD_ORDER_TOLERANCE
         history = self.recorder.open(
-            History(namespace, tolerance=tolerance, conventions=recording_conventions(self.scheduler.dialect))
+            History(
+                namespace,
+                tolerance=tolerance,
+                conventions=recording_conventions(self.scheduler.dialect),
+                foreign_nodes=self._foreign_nodes(nodes),
+            )
         )
         reproduce = f"{self._options.command} --only {requirement} --keep"
         recording = Recording(
             history,
-            check_health=lambda: self._check_scenario(history, reproduce),
+            check_health=lambda: self._check_scenario(history, reproduce, nodes),
             probe=lambda: self._prove_live(history),
             longest_backoff=self.scheduler.longest_backoff,
             reproduce=reproduce,
@@ -225,7 +243,26 @@ class Environment:
             self._create_namespace,
             script,
             created,
+            nodes,
         )
+
+    def _nodes_for(self, requirement: str, steps: Sequence[StepText]) -> SimulatedNodes:
+        """Real ones where the cluster has workers that can hold the scenario; the simulators run only where not."""
+        labels = dict(self.scheduler.dialect.node_labels)
+        if not isinstance(self.cluster, KindCluster) or not self.cluster.workers:
+            return SimulatedNodes(self.api, labels)
+        plan = plan_nodes(requirement, steps, Workers(self.cluster.workers, CPUS, f"{GIBIBYTES}Gi"))
+        used = plan.real.values()
+        self.cluster.set_gpus({worker: 0 for worker in self.cluster.workers if worker not in used})
+        self.cluster.simulate(on=not plan.real)
+        return RealNodes(self.api, labels, plan, self.cluster) if plan.real else SimulatedNodes(self.api, labels, plan)
+
+    def _foreign_nodes(self, nodes: SimulatedNodes) -> frozenset[str]:
+        """Real nodes that the scenario does not use."""
+        if not isinstance(self.cluster, KindCluster):
+            return frozenset()
+        used = nodes.plan.real.values() if nodes.plan else ()
+        return frozenset(self.cluster.nodes) - frozenset(used)
 
     def cleanup(self, scenario: ScenarioContext) -> None:
         """Delete the objects of a scenario; if that fails because a component died, raise that error.

@@ -54,7 +54,12 @@ def own_cluster(options: RunOptions, print_line: Callable[[str], None]) -> Clust
     if options.cluster == "kind":
         own = comes_with_kind(options.scheduler)
         return KindCluster(
-            image=options.kind_image, reuse=options.reuse, own_scheduler=own, keep=keep, print_line=print_line
+            image=options.kind_image,
+            reuse=options.reuse,
+            own_scheduler=own,
+            real_nodes={"real": True, "simulated": False}.get(options.node_type),
+            keep=keep,
+            print_line=print_line,
         )
     cluster_class = {"container": ContainerCluster, "k3s": K3sCluster}[options.cluster]
     return cluster_class(keep=keep, print_line=print_line)

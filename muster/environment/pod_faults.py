@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from muster.cluster.api import STRATEGIC_PATCH
 from muster.cluster.resources import POD
 from muster.recording.conventions import BY_SCHEDULER
-from muster.simulator.peer_loss import EXIT_CODE
 
 if TYPE_CHECKING:
     from muster.environment.scenario import ScenarioContext
@@ -22,8 +21,7 @@ class PodFaults:
     def crash(self, pod: str, code: int) -> None:
         """The containers of the pod end with this exit code."""
         self._scenario.remove_on_purpose(pod)
-        mark = {"metadata": {"annotations": {EXIT_CODE: str(code)}}}
-        self._scenario.api.patch(POD, pod, mark, namespace=self._scenario.namespace)
+        self._scenario.nodes.end(self._scenario.namespace, pod, code)
         self._scenario.note_activity()
 
     def preempt(self, pod: str) -> None:

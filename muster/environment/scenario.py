@@ -20,17 +20,18 @@ from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
 from muster.cluster.interface import Cluster
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
 from muster.cluster.run_scope import DEFAULT_NAMESPACE, ScopedApi
-from muster.environment.cluster_objects import node_manifest, priority_class_manifest, taint_manifest
+from muster.environment.cluster_objects import priority_class_manifest, taint_manifest
 from muster.environment.created_objects import CreatedObjects
 from muster.environment.kubectl_script import PAUSE, RESTART, RESUME, KubectlScript
 from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
 from muster.environment.preconditions import create_exhausted_budget
 from muster.environment.refused_requests import RefusedBindings, RefusedCreations
+from muster.environment.simulated_nodes import SimulatedNodes
 from muster.environment.training_jobs import TrainingJobs
 from muster.errors import ConformanceFailure, HarnessError, NotStaged
 from muster.operators.base import Operator, OperatorSettings
-from muster.recording.questions import Answer, Outcome, Question, all_of, eventually
+from muster.recording.questions import all_of, eventually
 from muster.schedulers import Scheduler
 from muster.schedulers.dialect import GATE, Dialect
 from muster.schedulers.requests import NodeRequest, PodRequest, Taint
@@ -57,6 +58,7 @@ class ScenarioContext:
         create_namespace: Callable[[str], None],
         script: KubectlScript,
         created: CreatedObjects,
+        nodes: SimulatedNodes,
     ) -> None:
         self.api, self.scheduler, self.recording, self.namespace = api, scheduler, recording, namespace
         self.ensure_operator = ensure_operator
@@ -64,9 +66,9 @@ class ScenarioContext:
         self._create_namespace = create_namespace
         self.script = script  # the scenario as kubectl commands
         self._created = created
+        self.nodes = nodes
         self.other_namespaces: dict[str, str] = {}  # by the name that the scenario uses
         self.failure: BaseException | None = None  # why the scenario has failed, if it has
-        self._nodes: list[str] = []
         self._scheduler_may_lag = False  # it may not have seen the newest nodes, budgets or settings yet
         self._classes: dict[tuple[int, bool], str] = {}
         self._requests: dict[str, PodRequest] = {}  # the newest of each name
@@ -81,12 +83,11 @@ class ScenarioContext:
         """Create nodes and wait until they are ready."""
         wanted = list(requests)
         for request in wanted:
-            self._nodes.append(request.name)
-            self.api.create(node_manifest(request, self.scheduler.dialect.node_labels))
+            self.nodes.add(request)
             for manifest in self.scheduler.dialect.node_objects(request):
                 self.api.ensure(manifest)
                 self._node_objects.append(manifest)
-        self.recording.set_up(_nodes_ready([request.name for request in wanted]))
+        self.recording.set_up(self.nodes.ready(wanted))
         self._scheduler_may_lag = True
 
     def add_namespace(self, name: str) -> None:
@@ -117,7 +118,7 @@ class ScenarioContext:
         self.note_activity()
 
     def next_node_name(self) -> str:
-        return f"gpu-{len(self._nodes) + 1}"
+        return self.nodes.next_name()
 
     def submit(self, *requests: PodRequest) -> None:
         """Create pods; the scheduler has seen every node by then."""
@@ -158,10 +159,9 @@ class ScenarioContext:
 
     def finish_pods(self, *pods: str) -> None:
         """Let the containers of these pods exit with 0, and wait until all pods have ended."""
-        mark = {"metadata": {"annotations": {"muster.dev/exit-code": "0"}}}
         for pod in pods:
             self.remove_on_purpose(pod)
-            self.api.patch(POD, pod, mark, namespace=self._namespace_of(pod))
+            self.nodes.end(self._namespace_of(pod), pod, 0)
         self.recording.set_up(all_of(f"{', '.join(pods)} ended", [eventually(ended(pod)) for pod in pods]))
         self.note_activity()
 
@@ -187,7 +187,7 @@ class ScenarioContext:
             raise HarnessError(f"no pod is terminating of {', '.join(pods) or 'the scenario'}")
         self.recording.must(all_of(f"{', '.join(names)} deleted", [eventually(deleting(name)) for name in names]))
         for name in names:
-            self.api.delete(POD, name, self._namespace_of(name), grace=0)
+            self.nodes.end_grace_period(self._namespace_of(name), name)
         self.recording.set_up(all_of(f"{', '.join(names)} gone", [eventually(gone(name)) for name in names]))
         self.note_activity()
 
@@ -272,39 +272,20 @@ class ScenarioContext:
         if self.scheduler.policy:
             self.scheduler.configure({})
         self._remove_finalizers()
-        self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
-        for pod, namespace in self.recording.history.other_namespaces.items():
-            self.api.delete(POD, pod, namespace, grace=0)
-        for node in self._nodes:
-            self.api.delete(NODE, node, grace=0)
+        self.nodes.delete_pods(self.recording.history, self.namespace)
+        self.nodes.remove()
         for manifest in self._node_objects:
             self.api.delete(resource_of(manifest), manifest["metadata"]["name"])
         self.groups.cleanup()
         self.jobs.cleanup()
         self.refused_bindings.cleanup()
         self.refused_creations.cleanup()
-        if self.namespace == DEFAULT_NAMESPACE:
-            self._delete_all_pods()
+        self.nodes.delete_late_pods(self.namespace)
         if isinstance(self.api, ScopedApi):
             for namespace in {self.namespace, *self.other_namespaces.values()} - {DEFAULT_NAMESPACE}:
                 self.api.delete(NAMESPACE, namespace)
         else:
             self._created.delete(self.api)
-
-    def _delete_all_pods(self) -> None:
-        """The namespace is shared with the next scenario: wait until no pod is left, also none that was re-created."""
-        attempts = tenacity.Retrying(
-            retry=tenacity.retry_if_result(bool),
-            wait=tenacity.wait_fixed(0.05),
-            stop=tenacity.stop_after_delay(timeouts.SETTING_UP),
-        )
-
-        def delete_and_list() -> list[Any]:
-            self.api.delete_all(POD, self.namespace, gracePeriodSeconds="0")
-            found: list[Any] = self.api.list(POD, self.namespace)["items"]
-            return found
-
-        attempts(delete_and_list)
 
     def _remove_finalizers(self) -> None:
         """Or the pods, and with them the namespace, would never be gone."""
@@ -342,7 +323,7 @@ class ScenarioContext:
         if namespace != self.namespace:
             self.recording.history.other_namespaces[request.name] = namespace
         dialect = _OTHER_SCHEDULER if request.of_another_scheduler else self.scheduler.dialect
-        self._create_with_retry(dialect.pod_manifest(request, namespace))
+        self._create_with_retry(self.nodes.adapt(dialect.pod_manifest(request, namespace), request))
 
     def _create_with_retry(self, manifest: dict[str, Any]) -> None:
         """Retry while admission does not know a new PriorityClass: its cache lags by some milliseconds."""
@@ -357,14 +338,6 @@ class ScenarioContext:
 
 def _is_unknown_priority_class(problem: BaseException) -> bool:
     return isinstance(problem, ApiRefused) and problem.status == 403 and "PriorityClass" in problem.message
-
-
-def _nodes_ready(names: list[str]) -> Question:
-    def ask(history: Any) -> Answer:
-        missing = [name for name in names if name not in history.nodes or not history.nodes[name].ready]
-        return Answer(Outcome.PENDING, f"not ready: {', '.join(missing)}") if missing else Answer(Outcome.TRUE)
-
-    return Question(f"nodes {', '.join(names)} ready", ask)
 
 
 def pause_until_interrupt(scenario: ScenarioContext, cluster: Cluster) -> None:

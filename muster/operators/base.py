@@ -50,6 +50,7 @@ class Operator(ABC):
     def __init__(self, context: ProcessContext, dialect: Dialect) -> None:
         self.context, self.dialect = context, dialect
         self.settings = OperatorSettings()
+        self.kubectl_image = ""  # of an init container that lets launchers reach their workers, where containers run
         self.process: Process | None = None
 
     @classmethod
@@ -145,6 +146,8 @@ class ReferenceOperator(Operator):
         flags = ["--kubeconfig", str(self.context.admin_kubeconfig), "--profile", self.settings.profile]
         flags += ["--gang", self.dialect.gang_api, "--gang-jobs", self.settings.gang_jobs]
         flags += ["--scheduler-name", self.dialect.scheduler_name]
+        if self.kubectl_image:
+            flags += ["--mpi-kubectl-delivery-image", self.kubectl_image]
         argv = [sys.executable, "-m", *os.environ.get(_REPLACEMENT, "scheduler.operator").split(), *flags]
         log, env = directory / "operator.log", paths.scheduler_environment()
         return Process("operator", argv, directory=directory, log=log, env=env)

@@ -17,7 +17,7 @@ from pytest_bdd.parser import Scenario, Step
 from muster import progress
 from muster.errors import ConformanceFailure
 from muster.pytest_plugin.reporting import verdict_and_message
-from muster.pytest_plugin.session import OBSERVED, session_of
+from muster.pytest_plugin.session import OBSERVED, STEPS, session_of
 from muster.report import evidence
 from muster.report.evidence import Evidence
 from muster.report.gpu_maps import GpuMapSender
@@ -33,7 +33,11 @@ _MAP = pytest.StashKey[GpuMapSender]()
 
 
 def pytest_bdd_before_scenario(request: pytest.FixtureRequest, scenario: Scenario) -> None:
-    """The title with the values of an outline's row."""
+    """The title and the steps with the values of an outline's row."""
+    steps = [
+        (step.name, [list(row) for row in step.datatable.raw()] if step.datatable else []) for step in scenario.steps
+    ]
+    request.node.stash[STEPS] = steps
     if observed := request.node.stash.get(OBSERVED, None):
         observed.title = scenario.name
         progress.send("waits", text="")
@@ -48,14 +52,18 @@ def pytest_bdd_before_step(request: pytest.FixtureRequest, step: Step) -> None:
         bridge.start_step(f"{step.keyword} {step.name}", table, step.docstring)
 
 
-def pytest_bdd_before_step_call(request: pytest.FixtureRequest, step: Step) -> None:
+def pytest_bdd_before_step_call(request: pytest.FixtureRequest, step: Step, step_func_args: dict[str, object]) -> None:
     """The first step marks where the logs of this scenario begin; from then on its map of GPUs is shown.
 
-    Before a When changes anything, what the Thens before it found is confirmed.
+    Before a When changes anything, what the Thens before it found is confirmed. Here, and nowhere else, the scenario's
+    names of nodes become those of real nodes: everything that is recorded and reported has the real ones.
     """
     scenario = _context(request)
     if scenario is None:
         return
+    if plan := scenario.nodes.plan:
+        for name, value in step_func_args.items():
+            step_func_args[name] = plan.translate(value)
     if step.type == "when":
         scenario.recording.confirm()
     scenario.script.step_begins(step.keyword, step.name, step.type)
@@ -73,9 +81,11 @@ def pytest_bdd_after_step(request: pytest.FixtureRequest) -> None:
 
 def pytest_bdd_step_error(request: pytest.FixtureRequest, exception: Exception) -> None:
     """A step failed, or could not be carried out."""
-    _attach_failure(request, exception)
-    if scenario := _context(request):
+    scenario = _context(request)
+    if scenario:
+        _name_nodes(scenario, exception)
         scenario.failure = exception
+    _attach_failure(request, exception)
     _end_step(request, exception)
 
 
@@ -105,8 +115,15 @@ def _check_invariants(request: pytest.FixtureRequest) -> None:
     try:
         scenario.recording.close()
     except ConformanceFailure as violation:
+        _name_nodes(scenario, violation)
         scenario.failure = violation
         raise
+
+
+def _name_nodes(scenario: ScenarioContext, exception: BaseException) -> None:
+    """A failure on real nodes says which of them stands for which node of the scenario."""
+    if scenario.nodes.plan and (mapping := scenario.nodes.plan.describe()):
+        exception.args = ("\n".join([str(exception), "", *mapping.splitlines()]),)
 
 
 def _context(request: pytest.FixtureRequest) -> ScenarioContext | None:

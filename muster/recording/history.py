@@ -20,8 +20,16 @@ KINDS = ("Pod", "Node", "Event")
 class History:
     """The records of one scenario. Read it with `changed` held; the recorder's threads write to it."""
 
-    def __init__(self, namespace: str = "", *, tolerance: float = 0.0, conventions: Conventions = KUBERNETES) -> None:
+    def __init__(
+        self,
+        namespace: str = "",
+        *,
+        tolerance: float = 0.0,
+        conventions: Conventions = KUBERNETES,
+        foreign_nodes: frozenset[str] = frozenset(),
+    ) -> None:
         self.namespace = namespace
+        self.foreign_nodes = foreign_nodes  # real nodes of the cluster that the scenario does not use
         self.tolerance = tolerance  # seconds by which records of different kinds may arrive out of order
         self.conventions = conventions
         self.began = time.monotonic()
@@ -57,6 +65,8 @@ class History:
             self.changed.notify_all()
 
     def _add(self, record: Record) -> None:
+        if record.kind == "Node" and record.object.metadata.name in self.foreign_nodes:
+            return
         self.records.setdefault(record.kind, []).append(record)
         if record.kind == "Pod":
             uid = record.object.metadata.uid
@@ -69,8 +79,11 @@ class History:
             self._note_activity(record, ignored=pod.is_probe or pod.milestones == before)
         elif record.kind == "Node":
             name = record.object.metadata.name
-            self.nodes.setdefault(name, NodeHistory(name)).add(record)
-            self._note_activity(record, ignored=ROLE_LABEL in record.object.metadata.labels)
+            node = self.nodes.setdefault(name, NodeHistory(name))
+            known = node.relevant if node.states else None
+            node.add(record)
+            is_probe = ROLE_LABEL in record.object.metadata.labels
+            self._note_activity(record, ignored=is_probe or node.relevant == known)
         elif record.kind != "Event":
             self._custom_objects.setdefault((record.kind, *record.key), []).append(record)
 

@@ -155,6 +155,12 @@ class NodeHistory:
         ready = any(one.type == "Ready" and one.status == "True" for one in self.latest.status.conditions)
         return self.gone is None and ready and not any("not-ready" in taint.key for taint in self.latest.spec.taints)
 
+    @property
+    def relevant(self) -> tuple[object, ...]:
+        """What scheduling depends on. A kubelet also reports heartbeats and images, which change nothing."""
+        node = self.latest
+        return node.metadata.labels, node.spec, node.status.allocatable, self.ready, self.gone
+
     def at(self, moment: Moment) -> Node | None:
         """The newest state at that moment."""
         found = None

@@ -148,6 +148,7 @@ class AllureBridge(AllureFileLogger):  # type: ignore[misc]
             ("requirement", result.id),
             ("level", result.level),
             ("verdict", str(result.verdict)),
+            *([("nodes", result.nodes)] if result.nodes else ()),
             *(("capability", capability) for capability in behaviour.capabilities),
             *(("document", tag) for tag in behaviour.tags if tag in WALKTHROUGHS),
             ("scheduler", self._scheduler),

@@ -74,6 +74,7 @@ def _junit_case(suite: Xml.Element, result: Result) -> None:
         time=f"{total:.3f}",
     )
     facts = {"requirement": result.id, "level": result.level, "verdict": str(result.verdict), "worker": result.worker}
+    facts |= {"nodes": result.nodes} if result.nodes else {}
     _junit_properties(case, facts | {"capabilities": ",".join(result.capabilities), "feature": result.feature})
     if element := _ELEMENT.get(result.verdict):
         message = _xml_text(result.message)

@@ -58,6 +58,7 @@ class Result(msgspec.Struct, frozen=True):
     feature: str = ""
     steps: list[StepResult] = []
     node_id: str = ""
+    nodes: str = ""  # "real", or "simulated: why"; empty where there is no choice
 
     @property
     def name(self) -> str:

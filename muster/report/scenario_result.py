@@ -30,6 +30,7 @@ class Observation:
     rounds: int = 1
     example: str = ""
     worker: str = "main"
+    nodes: str = ""
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
     _messages: dict[str, str] = field(default_factory=dict)
     _seconds: dict[str, float] = field(default_factory=dict)
@@ -99,6 +100,7 @@ class Observation:
             feature=self.behaviour.feature_file.relative_to(root).as_posix(),
             steps=self._steps,
             node_id=self.node_id,
+            nodes=self.nodes,
         )
 
     def _message(self) -> str:

@@ -41,7 +41,10 @@ _LONGEST_REPORT = 8_000  # characters
 _LABELLED = re.compile(r"(?!nodes )(?P<label>[a-z]+ +)\S")  # `seen     two victims`, but no row of the table of nodes
 _COMMAND = re.compile(r"\bmuster [a-z]")
 _USUAL_WIDTH, _WIDEST_TIMELINE = 100, 160
-_RIGHT, _WRAPS = {"seconds"}, {"title"}  # columns that are aligned to the right; the one that may take several lines
+_RIGHT, _WRAPS = (
+    {"seconds"},
+    {"title", "nodes"},
+)  # columns that are aligned to the right; those that may take several lines
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,11 @@ def rows(results: Iterable[Result]) -> list[Row]:
     by_name: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda result: (id_order(result.name), result.round)):
         by_name.setdefault(result.name, []).append(result)
-    return [_row(name, rounds) for name, rounds in by_name.items()]
+    found = [_row(name, rounds) for name, rounds in by_name.items()]
+    if not any(row.cells["nodes"] for row in found):
+        for row in found:
+            del row.cells["nodes"]
+    return found
 
 
 def _row(name: str, rounds: list[Result]) -> Row:
@@ -77,7 +84,7 @@ def _row(name: str, rounds: list[Result]) -> Row:
     level = f"{first.level} {_CLUSTER}" if first.tests_the_cluster else first.level
     mean = sum(result.seconds for result in rounds) / len(rounds)
     cells = {"id": name, "level": level, "verdict": verdict, "seconds": f"{mean:.1f}", "title": first.title}
-    return Row(cells, style)
+    return Row(cells | {"nodes": first.nodes}, style)
 
 
 def print_report(run: Run, out: TextIO, *, slowest: int) -> None:

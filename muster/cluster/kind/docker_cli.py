@@ -58,9 +58,9 @@ class Engine:
             raise HarnessError(f"in the node {node} `{script}` failed: {_last_line(outcome)}")
         return outcome.stdout
 
-    def removal(self, node: str) -> list[str]:
-        """The arguments of `docker` that remove a node and its volumes."""
-        return ["rm", "--force", "--volumes", node]
+    def removal(self, *nodes: str) -> list[str]:
+        """The arguments of `docker` that remove nodes and their volumes."""
+        return ["rm", "--force", "--volumes", *nodes]
 
     def command_for_reaper(self, *arguments: str) -> list[str]:
         """A `docker` command for the reaper, whose environment is empty."""

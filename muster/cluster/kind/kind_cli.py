@@ -1,12 +1,12 @@
 """One kind cluster, by its name, through the `kind` command: its configuration, creation, kubeconfig and removal.
 
-Removal is `docker rm` of its one node: `kind delete` would do the same and then edit the user's kubeconfig, where
+Removal is `docker rm` of its nodes: `kind delete` would do the same and then edit the user's kubeconfig, where
 Muster never wrote. The reaper runs the same command, and needs no `kind` for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import yaml
 
 from muster import timeouts
 from muster.cluster.kind.docker_cli import Engine, disk_full_error
+from muster.cluster.kind.machine_files import machine_mounts
 from muster.errors import HarnessError
 from muster.processes import Process, Reaper
 
@@ -35,6 +36,8 @@ _CONTROLLERS = {
     "node-monitor-period": "1s",
     "node-eviction-rate": "10",
 }
+# A change of GPUs is reported within a second; without one a kubelet reports every 5 minutes, as by default.
+_KUBELET = {"nodeStatusUpdateFrequency": "1s", "nodeStatusReportFrequency": "5m"}
 _SCHEDULER = {"leader-elect": "false"}  # one instance: one that was paused must not find its lease lost
 
 
@@ -42,15 +45,33 @@ class Kind:
     """`program` is the binary; everything that it writes goes to `directory`."""
 
     def __init__(
-        self, name: str, program: Path, engine: Engine, directory: Path, print_line: Callable[[str], None]
+        self,
+        name: str,
+        program: Path,
+        engine: Engine,
+        directory: Path,
+        print_line: Callable[[str], None],
+        *,
+        workers: int = 0,
     ) -> None:
         self.name = name
+        self.workers = worker_names(name, workers)
         self._program, self._engine, self._directory, self._print_line = program, engine, directory, print_line
 
     @property
     def node(self) -> str:
-        """The name of the cluster's one container."""
+        """The container of its control plane; the cluster's only one unless it has workers."""
         return f"{self.name}-control-plane"
+
+    @property
+    def nodes(self) -> list[str]:
+        """All containers of the cluster."""
+        return [self.node, *self.workers]
+
+    @property
+    def removal_command(self) -> str:
+        """For the user."""
+        return f"docker rm -f -v {' '.join(self.nodes)}"
 
     def exists(self) -> bool:
         return self.name in self._run("get", "clusters").split()
@@ -62,8 +83,14 @@ class Kind:
         """Create the cluster and wait until its node is ready; an incomplete cluster is removed on every exit."""
         file = self._directory / "kind.yaml"
         version = self._engine.cgroup_version
-        file.write_text(configuration(cgroup_version=version, sys_resource=has_sys_resource()))
-        self._print_line(f"kind: making the cluster {self.name} (about a minute)")
+        mounts = machine_mounts() if self.workers else []
+        file.write_text(
+            configuration(
+                cgroup_version=version, sys_resource=has_sys_resource(), workers=[mounts for _ in self.workers]
+            )
+        )
+        size = f" with {len(self.workers)} workers" if self.workers else ""
+        self._print_line(f"kind: making the cluster {self.name}{size} (about a minute)")
         Reaper.current().remember_command(self._removal)
         options = [f"--image={image}", f"--config={file}", f"--kubeconfig={self._directory / 'kind.kubeconfig'}"]
         try:
@@ -73,11 +100,16 @@ class Kind:
             raise
 
     def remove(self) -> None:
-        outcome = self._engine.run(*self._engine.removal(self.node))
-        if outcome.returncode and "no such container" not in outcome.stderr.lower():
-            self._print_line(f"the kind cluster {self.name} still exists, remove it with: docker rm -f -v {self.node}")
+        outcome = self._engine.run(*self._engine.removal(*self.nodes))
+        problems = [line for line in outcome.stderr.lower().splitlines() if line and "no such container" not in line]
+        if outcome.returncode and problems:
+            self._print_line(f"the kind cluster {self.name} still exists, remove it with: {self.removal_command}")
         else:
             self.release()
+
+    def load(self, archive: Path) -> None:
+        """Give the images of an archive to every node."""
+        self._run("load", "image-archive", str(archive), f"--name={self.name}")
 
     def release(self) -> None:
         """Let the cluster outlive this process."""
@@ -85,7 +117,7 @@ class Kind:
 
     @property
     def _removal(self) -> list[str]:
-        return self._engine.command_for_reaper(*self._engine.removal(self.node))
+        return self._engine.command_for_reaper(*self._engine.removal(*self.nodes))
 
     def _run(self, *arguments: str) -> str:
         log = self._directory / f"kind-{arguments[0]}-{arguments[1]}.log"
@@ -104,11 +136,18 @@ def _errors_in(output: str) -> str:
     return "\n".join([line for line in lines if line.lower().startswith("error")] or lines[-_FEW_LINES:])
 
 
-def configuration(*, cgroup_version: str, sys_resource: bool) -> str:
-    """The configuration for `kind create cluster --config`: one node, with the embedded control plane's settings.
+def worker_names(cluster: str, number: int) -> list[str]:
+    """As kind names them: worker, worker2, worker3."""
+    return [f"{cluster}-worker{'' if index == 1 else index}" for index in range(1, number + 1)]
 
-    What only some machines need is added only there: a kubelet that accepts cgroup v1, a container runtime that does
-    not lower OOM scores where that is forbidden.
+
+def configuration(
+    *, cgroup_version: str, sys_resource: bool, workers: Sequence[Sequence[Mapping[str, object]]] = ()
+) -> str:
+    """The configuration for `kind create cluster --config`, with the embedded control plane's settings.
+
+    Each of `workers` is a further node with these mounts. What only some machines need is added only there: a kubelet
+    that accepts cgroup v1, a container runtime that does not lower OOM scores where that is forbidden.
     """
     kubeadm: list[dict[str, Any]] = [
         {
@@ -119,13 +158,17 @@ def configuration(*, cgroup_version: str, sys_resource: bool) -> str:
             "scheduler": {"extraArgs": _flags(_SCHEDULER)},
         }
     ]
-    if cgroup_version == "1":
-        kubeadm.append({"kind": "KubeletConfiguration", "failCgroupV1": False})
+    kubelet = {**(_KUBELET if workers else {}), **({"failCgroupV1": False} if cgroup_version == "1" else {})}
+    if kubelet:
+        kubeadm.append({"kind": "KubeletConfiguration", **kubelet})
     cluster: dict[str, Any] = {
         "kind": "Cluster",
         "apiVersion": "kind.x-k8s.io/v1alpha4",
         "networking": {"ipFamily": "ipv4", "apiServerAddress": "127.0.0.1"},
-        "nodes": [{"role": "control-plane"}],
+        "nodes": [
+            {"role": "control-plane"},
+            *({"role": "worker", "extraMounts": [dict(one) for one in mounts]} for mounts in workers),
+        ],
         "kubeadmConfigPatches": [yaml.safe_dump(patch, sort_keys=False) for patch in kubeadm],
     }
     if not sys_resource:

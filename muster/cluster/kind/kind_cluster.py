@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,8 @@ from muster.cluster.kind.docker_cli import Engine
 from muster.cluster.kind.kind_cli import STOCK_IMAGE, Kind
 from muster.cluster.kind.reset import SIMULATED, cordon_real_nodes, delete_leftovers
 from muster.cluster.kind.static_pod import start_scheduler, stop_scheduler
+from muster.cluster.kind.training_images import training_archive
+from muster.cluster.kind.workers import prepare_workers
 from muster.cluster.kubeconfig import CONTEXT, write_client_kubeconfig
 from muster.cluster.kwok import KwokProcesses
 from muster.cluster.resources import Resource
@@ -31,44 +33,55 @@ from muster.errors import HarnessError, UsageError
 from muster.processes import Reaper
 
 REUSED = "muster"  # the name of the cluster that `--reuse` keeps from run to run
-_NODE_FIELDS = ("name", "nodeName")  # an object with the real node's name in one of these is hidden
+WORKERS = 4  # of a cluster with real nodes: as many as any walk-through uses, and one more
+OUR_IMAGE = "muster/kind-node"  # of `make kind-image`: its nodes have a device plugin for GPUs
+_NODE_FIELDS = ("name", "nodeName")  # an object with the control plane's name in one of these is hidden
+_SYSTEM_POD = b'"name":"kube-proxy-'  # a pod of every worker, or an event about it
+_GPUS = "/etc/muster/gpus"  # in a worker: where its device plugin reads the number of GPUs
 _COMPACT = (",", ":")  # as the API server sends it: no blanks
 
 
 class FilteredApi(Api):
-    """The API as scenarios see it: without the real node (`hidden`), its pods and its own events.
+    """The API as scenarios see it: without the control plane's node (`hidden`), its pods and its own events.
 
+    Workers are seen as they change, because a scenario may use them, but are not listed among what it has created.
     Trap: the cluster's own scheduler signs its events with the node's name, and those must stay visible.
     """
 
     hidden = ""
+    workers: tuple[str, ...] = ()
 
     def visible(self, raw: bytes) -> bytes | None:
-        return None if any(f'"{field}":"{self.hidden}"'.encode() in raw for field in _NODE_FIELDS) else raw
+        if any(f'"{field}":"{self.hidden}"'.encode() in raw for field in _NODE_FIELDS) or _SYSTEM_POD in raw:
+            return None
+        return raw
 
     def list(self, resource: Resource, namespace: str | None = None, **query: str) -> dict[str, Any]:
         response = super().list(resource, namespace, **query)
         items = [one for one in response["items"] if self.visible(json.dumps(one, separators=_COMPACT).encode())]
-        response["items"] = items
+        response["items"] = [one for one in items if one["metadata"]["name"] not in self.workers]
         return response
 
 
 @dataclass(frozen=True)
 class KindConnection(Connection):
-    """A connection for scenarios, which hides the real `node`."""
+    """A connection for scenarios, which hides the control plane's `node`."""
 
     node: str = ""
+    workers: tuple[str, ...] = ()
 
     @cached_property
     def api(self) -> Api:
         api = FilteredApi.connect(self.kubeconfig, self.context)
         assert isinstance(api, FilteredApi)
-        api.hidden = self.node
+        api.hidden, api.workers = self.node, self.workers
         return api
 
 
 class KindCluster:
     """`image` is a reference or an archive, stock if empty; `own_scheduler` lets the cluster's own scheduler run.
+
+    `real_nodes` gives it workers for scenarios; None: if the image is one of Muster's, whose nodes have GPUs.
 
     `keep` may be changed until `stop`, which then leaves the cluster and says how to remove it.
     """
@@ -81,10 +94,15 @@ class KindCluster:
         image: str = "",
         reuse: bool = False,
         own_scheduler: bool = False,
+        real_nodes: bool | None = False,
         keep: bool = False,
         print_line: Callable[[str], None] | None = None,
     ) -> None:
-        self._kwok = KwokProcesses()
+        self._kwok: KwokProcesses | None = None
+        self._real_nodes = real_nodes
+        self.workers: tuple[str, ...] = ()  # real nodes for scenarios
+        self.nodes: tuple[str, ...] = ()  # all real nodes
+        self._gpus: dict[str, int] = {}
         self._image, self._reuse, self._own_scheduler = image, reuse, own_scheduler
         self.keep = keep
         self._reuse_lock = ExitStack()
@@ -113,28 +131,52 @@ class KindCluster:
 
     def _start(self, kind: Path, kwok: Path) -> Connection:
         self._directory = Reaper.current().make_directory("muster-", keep=self.keep)
+        self._kwok_program = kwok
+        image = self._engine.ensure_image(self._image or STOCK_IMAGE) if not self._reuse or self._image else ""
+        real = image.startswith(OUR_IMAGE) if self._real_nodes is None else self._real_nodes
         name = REUSED if self._reuse else f"muster-{secrets.token_hex(3)}"
-        cluster = Kind(name, kind, self._engine, self._directory, self._print_line)
+        cluster = Kind(name, kind, self._engine, self._directory, self._print_line, workers=WORKERS if real else 0)
         if self._reuse and cluster.exists():
             self._require_image(cluster)
             api = _connect_to_reused(cluster, self._connect)
             delete_leftovers(api, cluster.node)
             self._kind = cluster
         else:
-            cluster.create(self._engine.ensure_image(self._image or STOCK_IMAGE))
+            cluster.create(image or self._engine.ensure_image(STOCK_IMAGE))
             self._kind = cluster
             api = self._connect(cluster)
+        if real:
+            cluster.load(training_archive(self._print_line))
+            prepare_workers(api, cluster.workers)
+        self.workers, self.nodes = tuple(cluster.workers), tuple(cluster.nodes)
         cordon_real_nodes(api)
         self._node = cluster.node
         (start_scheduler if self._own_scheduler else stop_scheduler)(self._engine, cluster.node)
-        self._kwok.start(self.client_kubeconfig("admin"), kwok, nodes=SIMULATED)
+        if not real:
+            self.simulate(on=True)
         if self._reuse:
             cluster.release()
-        return KindConnection(self.client_kubeconfig("admin"), CONTEXT, node=cluster.node)
+        return KindConnection(self.client_kubeconfig("admin"), CONTEXT, node=cluster.node, workers=self.workers)
+
+    def simulate(self, *, on: bool) -> None:
+        """Start or stop what plays the pods of simulated nodes."""
+        if on and self._kwok is None:
+            self._kwok = KwokProcesses()
+            self._kwok.start(self.client_kubeconfig("admin"), self._kwok_program, nodes=SIMULATED)
+        elif not on and self._kwok is not None:
+            self._kwok.stop()
+            self._kwok = None
+
+    def set_gpus(self, counts: Mapping[str, int]) -> None:
+        """Tell the device plugins of workers how many GPUs there are; the kubelets report it within a second or two."""
+        for worker, count in counts.items():
+            if self._gpus.get(worker) != count:
+                self._engine.run_in_node(worker, f"mkdir -p /etc/muster && echo {count} > {_GPUS}")
+                self._gpus[worker] = count
 
     def stop(self) -> None:
         """Stop clients, then remove the cluster unless it is to be kept; may be called at any time, and again."""
-        self._kwok.stop()
+        self.simulate(on=False)
         try:
             if self._directory is not None:
                 self._remove_or_keep(self._directory)
@@ -149,7 +191,7 @@ class KindCluster:
             Reaper.current().remove_directory(directory)
         elif self._kind is not None:
             self._kind.release()
-            removal = f"docker rm -f -v {self._kind.node} && " if not self._reuse else ""
+            removal = f"{self._kind.removal_command} && " if not self._reuse else ""
             self._print_line(
                 f"kept: the kind cluster {self._kind.name}, see {self.client_kubeconfig('admin')}; "
                 f"when you are done: {removal}rm -r {directory}"
@@ -157,13 +199,14 @@ class KindCluster:
 
     def check(self) -> None:
         """Raise when KWOK or the simulator has died; a failing API server shows by its requests."""
-        self._kwok.check()
+        if self._kwok is not None:
+            self._kwok.check()
 
     def client_kubeconfig(self, user: Literal["admin", "scheduler"]) -> Path:
         return self.directory / f"{user}.kubeconfig"
 
     def logs(self) -> dict[str, Path]:
-        return self._kwok.logs()
+        return self._kwok.logs() if self._kwok is not None else {}
 
     def signal_scheduler(self, name: Literal["STOP", "CONT", "KILL"]) -> None:
         """Send a signal to the cluster's own scheduler; the kubelet restarts one that was killed."""

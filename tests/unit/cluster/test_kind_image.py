@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import subprocess
@@ -14,14 +13,15 @@ from typing import Any
 
 import pytest
 
+from muster.assets import image_archive
+
 ROOT = Path(__file__).resolve().parents[3]
 IMAGE, ENGINE = ROOT / "ci" / "kind-image", ROOT / "ci" / "kind-engine"
 
 
 @pytest.fixture
-def archive(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(IMAGE)
-    return importlib.import_module("archive")
+def archive() -> Any:
+    return image_archive
 
 
 def written(archive: Any, into: Path, program: Path) -> Path:

@@ -32,7 +32,7 @@ class Image:
 
 def write(images: Sequence[Image], into: Path) -> None:
     """Write all images into one archive. Layers are temporary files beside it: twice the space is needed."""
-    entries = []
+    entries, known = [], set()
     with tarfile.open(into, "w", format=tarfile.GNU_FORMAT) as archive:
         for image in images:
             layer = into.with_suffix(".layer")
@@ -41,7 +41,9 @@ def write(images: Sequence[Image], into: Path) -> None:
             configuration = json.dumps(_configuration(image, digest), sort_keys=True).encode()
             name = f"{hashlib.sha256(configuration).hexdigest()}.json"
             _add_text(archive, name, configuration)
-            archive.add(layer, f"{digest}/layer.tar", filter=_timeless)
+            if digest not in known:
+                archive.add(layer, f"{digest}/layer.tar", filter=_timeless)
+            known.add(digest)
             layer.unlink()
             entries.append({"Config": name, "RepoTags": list(image.references), "Layers": [f"{digest}/layer.tar"]})
         _add_text(archive, "manifest.json", json.dumps(entries).encode())

@@ -1,0 +1,134 @@
+"""Which nodes a scenario declares, whether real workers can hold them, and which worker stands for which node.
+
+Decided from the text of the scenario before its first step: a scenario runs on real nodes or on simulated ones, never
+on both. A node that takes no pod (a master with its taint and without GPUs) stays a Node object without a kubelet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from muster.schedulers.requests import NodeRequest, Taint
+
+FAMILIES = ("DOC", "PRE", "TNT", "GNG", "JPR", "QUE")  # that were compared on real and on simulated nodes
+_NODE = re.compile(
+    r'a node(?: "(?P<name>[^"]+)")? with (?:(?P<gpus>\d+) GPUs?|(?P<cpus>\d+) CPUs and (?P<memory>\w+) of memory)'
+    r'(?: and the (?:taint|label) "[^"]+")?(?: joins)?'
+)
+_TABLE = "nodes:"
+_UNREACHABLE = re.compile(r'node "(?P<name>[^"]+)" becomes unreachable')
+_POD_CPUS = re.compile(r"(?P<cpus>\d+) CPUs?\b")
+_OTHER = NodeRequest("")
+
+
+@dataclass(frozen=True)
+class StepText:
+    """A step as the feature has it, with the values of an outline's row."""
+
+    text: str
+    table: Sequence[Sequence[str]] = ()
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The real nodes of a cluster, all alike."""
+
+    names: tuple[str, ...]
+    cpus: int
+    memory: str
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """`real` maps the scenario's names to workers. It is empty where the scenario cannot be held: `reason` says why."""
+
+    real: Mapping[str, str] = field(default_factory=dict)
+    objects: tuple[str, ...] = ()  # nodes that take no pod, and have no kubelet
+    reason: str = ""
+
+    def translate(self, value: Any) -> Any:
+        """A step's argument with the names of real nodes: text, names, or the cells of a table."""
+        if isinstance(value, str):
+            for name, worker in self.real.items():
+                value = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", worker, value)
+            return value
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.translate(one) for one in value)
+        return value
+
+    @property
+    def label(self) -> str:
+        """For a table of results."""
+        return "real" if self.real else f"simulated: {self.reason}"
+
+    def describe(self) -> str:
+        """The mapping, for the reader of a report."""
+        lines = [f"{name} is {worker}" for name, worker in self.real.items()]
+        lines += [f"{name} is a Node object without a kubelet: it takes no pod" for name in self.objects]
+        return "\n".join(lines)
+
+
+def plan_nodes(behaviour: str, steps: Iterable[StepText], workers: Workers) -> NodePlan:
+    """Map the nodes of a scenario to workers, both in the order of their names."""
+    texts = list(steps)
+    wanted = declared_nodes(texts)
+    objects = tuple(node.name for node in wanted if takes_no_pod(node))
+    holding = [node for node in wanted if not takes_no_pod(node)]
+    reason = _why_not(behaviour, texts, holding, workers)
+    if reason:
+        return NodePlan(reason=reason)
+    names = sorted({node.name for node in holding}, key=_natural)
+    return NodePlan(dict(zip(names, workers.names, strict=False)), objects)
+
+
+def declared_nodes(steps: Iterable[StepText]) -> list[NodeRequest]:
+    """Every node that a step of the scenario declares, also one that joins later."""
+    found: list[NodeRequest] = []
+    for step in steps:
+        if step.text == _TABLE:
+            header, *lines = step.table
+            found += [_in_table(dict(zip(header, line, strict=True))) for line in lines]
+        elif match := _NODE.fullmatch(step.text):
+            name = match["name"] or f"gpu-{len(found) + 1}"
+            cpus, memory = int(match["cpus"] or _OTHER.cpus), match["memory"] or _OTHER.memory
+            found.append(NodeRequest(name, int(match["gpus"] or 0), cpus, memory))
+    return found
+
+
+def takes_no_pod(node: NodeRequest) -> bool:
+    return not node.gpus and any(taint.key.startswith("node-role.kubernetes.io/") for taint in node.taints)
+
+
+def _in_table(row: Mapping[str, str]) -> NodeRequest:
+    taints = tuple(Taint.parse(text) for text in row["taints"].split())
+    return NodeRequest(row["node"], int(row["GPUs"]), taints=taints)
+
+
+def _why_not(behaviour: str, steps: Sequence[StepText], nodes: Sequence[NodeRequest], workers: Workers) -> str:
+    """Why real workers cannot hold the scenario; empty if they can."""
+    if behaviour.partition("-")[0] not in FAMILIES:
+        return "not compared on real nodes yet"
+    if not nodes:
+        return "it declares no node"
+    if any(_UNREACHABLE.fullmatch(step.text) for step in steps):
+        return "a node that becomes unreachable would be a dead kubelet"
+    number = len({node.name for node in nodes})
+    if number > len(workers.names):
+        return f"{number} nodes, and the cluster has {len(workers.names)} workers"
+    for node in nodes:
+        stated = (node.cpus, node.memory) != (_OTHER.cpus, _OTHER.memory)
+        if stated and (node.cpus, node.memory) != (workers.cpus, workers.memory):
+            return (
+                f"{node.name} has {node.cpus} CPUs and {node.memory}, a worker {workers.cpus} CPUs and {workers.memory}"
+            )
+    asked = [int(match["cpus"]) for step in steps if "node" not in step.text for match in _POD_CPUS.finditer(step.text)]
+    if any(cpus > workers.cpus for cpus in asked):
+        return f"a pod requests {max(asked)} CPUs, and a worker has {workers.cpus}"
+    return ""
+
+
+def _natural(name: str) -> list[Any]:
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]

@@ -1,0 +1,135 @@
+"""The nodes of a scenario on real workers: a kubelet starts and ends the containers, and no simulator plays them.
+
+A worker has the GPUs, labels and taints of the scenario's node while it is used, and is cordoned otherwise. A container
+is told to end by a request that the API server passes on to it; a grace period ends when it is shortened, after which
+the kubelet kills the container.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from muster import timeouts
+from muster.cluster.api import Api, ApiRefused
+from muster.cluster.resources import NODE, POD
+from muster.environment.cluster_objects import taint_manifest
+from muster.environment.node_plan import NodePlan
+from muster.environment.simulated_nodes import Manifest, SimulatedNodes
+from muster.errors import HarnessError
+from muster.recording.history import History
+from muster.recording.quantities import GPU, amounts
+from muster.recording.questions import Answer, Outcome, Question
+from muster.schedulers.requests import NodeRequest, PodRequest
+
+_CONTROL_PORT = 8099  # of the program `training`, in ci/toolchain
+_OWN_LABELS = ("kubernetes.io/hostname",)  # that a kubelet sets itself
+
+
+class GpuCounts(Protocol):
+    """A cluster whose workers have as many GPUs as they are told to."""
+
+    def set_gpus(self, counts: Mapping[str, int]) -> None:
+        """Return when the device plugins were told; the kubelets report it a moment later."""
+
+
+class RealNodes(SimulatedNodes):
+    """`scenario.nodes` where the plan has mapped every node that takes pods to a worker."""
+
+    grace = "1"
+
+    def __init__(self, api: Api, labels: dict[str, str], plan: NodePlan, cluster: GpuCounts) -> None:
+        super().__init__(api, labels, plan)
+        self._mapping, self._cluster = plan, cluster
+        self._used: list[NodeRequest] = []
+
+    def __len__(self) -> int:
+        return len(self._created) + len(self._used)
+
+    def next_name(self) -> str:
+        return self._mapping.real[super().next_name()]
+
+    def add(self, request: NodeRequest) -> None:
+        if request.name not in self._mapping.real.values():
+            super().add(request)
+            return
+        self._cluster.set_gpus({request.name: request.gpus})
+        self._used.append(request)
+        taints = [taint_manifest(taint) for taint in request.taints]
+        labels = {**self._labels, **request.labels}
+        change = {"metadata": {"labels": labels}, "spec": {"taints": taints or None, "unschedulable": None}}
+        self._api.patch(NODE, request.name, change)
+
+    def ready(self, requests: list[NodeRequest]) -> Question:
+        """Ready, open to pods, and with the GPUs of the scenario: a kubelet that knows none would accept every pod."""
+        simulated, gpus = super().ready(requests), {request.name: request.gpus for request in requests}
+
+        def ask(history: History) -> Answer:
+            answer = simulated.ask(history)
+            if answer.outcome is not Outcome.TRUE:
+                return answer
+            for request in self._used:
+                node = history.nodes[request.name].latest
+                found = amounts(node.status.allocatable).get(GPU, 0) // 1000
+                if request.name in gpus and (found != request.gpus or node.spec.unschedulable):
+                    return Answer(Outcome.PENDING, f"{request.name} reports {found} of {request.gpus} GPUs")
+            return answer
+
+        return Question(simulated.wanted, ask)
+
+    def check(self, history: History) -> None:
+        """A worker that is not ready is the cluster's fault."""
+        for request in self._used:
+            node = history.nodes.get(request.name)
+            if node is not None and not node.ready:
+                raise HarnessError(f"the worker {request.name} is not ready: see `docker logs {request.name}`")
+
+    def adapt(self, manifest: Manifest, request: PodRequest) -> Manifest:
+        """A container that ends is not started again; one with a long grace period ignores SIGTERM."""
+        manifest["spec"].setdefault("restartPolicy", "Never")
+        if request.long_grace_period:
+            for container in manifest["spec"]["containers"]:
+                container.setdefault("env", []).append({"name": "MUSTER_ON_SIGTERM", "value": "ignore"})
+        return manifest
+
+    def end(self, namespace: str, pod: str, code: int) -> None:
+        """By the container itself. One with restartPolicy Always would start again: its owner deletes the pod."""
+        try:
+            found = self._api.get(POD, pod, namespace)
+        except ApiRefused as refusal:
+            if refusal.status == 404:
+                return
+            raise
+        if found["status"]["phase"] in ("Succeeded", "Failed"):
+            return
+        if found["spec"]["restartPolicy"] == "Always":
+            self._api.delete(POD, pod, namespace, grace=1)
+            return
+        path = POD.path(namespace, f"{pod}:{_CONTROL_PORT}", "proxy/exit")
+        self._api.post(path, {}, code=str(code))
+
+    def end_grace_period(self, namespace: str, pod: str) -> None:
+        self._api.delete(POD, pod, namespace, grace=1)
+
+    def delete_pods(self, history: History, namespace: str) -> None:
+        """And wait until the kubelets have ended them: what they hold is not free for the next scenario before."""
+        self._api.delete_all(POD, namespace, gracePeriodSeconds=self.grace)
+        for pod, other in history.other_namespaces.items():
+            self._api.delete(POD, pod, other, grace=1)
+        deadline = time.monotonic() + timeouts.SETTING_UP
+        with history.changed:
+            while left := [pod.name for pod in history.pods if pod.bound and not pod.gone]:
+                if time.monotonic() > deadline:
+                    raise HarnessError(f"the kubelets have not ended {', '.join(left)}: see `docker logs` of the nodes")
+                history.changed.wait(timeouts.HEALTH_CHECK)
+
+    def remove(self) -> None:
+        """Cordon the workers, and take labels and taints of the scenario from them."""
+        super().remove()
+        for request in self._used:
+            labels: dict[str, Any] = {
+                label: None for label in (*self._labels, *request.labels) if label not in _OWN_LABELS
+            }
+            change = {"metadata": {"labels": labels}, "spec": {"unschedulable": True, "taints": None}}
+            self._api.patch(NODE, request.name, change)
