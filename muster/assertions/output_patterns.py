@@ -28,7 +28,7 @@ def lines_with_nodes(history: History, output: str) -> list[tuple[str, str]]:
     """
     found, node = [], ""
     for line in filter(str.strip, output.splitlines()):
-        if history.foreign_nodes.intersection(line.split()):
+        if history.unused_nodes.intersection(line.split()):
             continue
         named = _node_in(history, line)
         if named in history.nodes and history.nodes[named].is_probe:

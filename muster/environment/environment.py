@@ -140,10 +140,11 @@ class Environment:
             self.operator.check()
         self.recorder.check()
 
-    def _check_scenario(self, history: History, reproduce: str, nodes: SimulatedNodes) -> None:
+    def _check_scenario(self, history: History, reproduce: str, nodes: SimulatedNodes | None = None) -> None:
         """What a scenario relies on: all processes run, all is recorded, its nodes have no pods of other tenants."""
         self._check_or_restart()
-        nodes.check(history)
+        if nodes is not None:
+            nodes.check(history)
         with history.changed:  # no answer from a history that a watch does not write to: it comes back, or is an error
             while not self.recorder.is_complete:
                 history.changed.wait(timeouts.HEALTH_CHECK)
@@ -220,7 +221,7 @@ class Environment:
                 namespace,
                 tolerance=tolerance,
                 conventions=recording_conventions(self.scheduler.dialect),
-                foreign_nodes=self._foreign_nodes(nodes),
+                unused_nodes=self._unused_nodes(nodes),
             )
         )
         reproduce = f"{self._options.command} --only {requirement} --keep"
@@ -257,7 +258,7 @@ class Environment:
         self.cluster.simulate(on=not plan.real)
         return RealNodes(self.api, labels, plan, self.cluster) if plan.real else SimulatedNodes(self.api, labels, plan)
 
-    def _foreign_nodes(self, nodes: SimulatedNodes) -> frozenset[str]:
+    def _unused_nodes(self, nodes: SimulatedNodes) -> frozenset[str]:
         """Real nodes that the scenario does not use."""
         if not isinstance(self.cluster, KindCluster):
             return frozenset()

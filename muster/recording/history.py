@@ -26,10 +26,10 @@ class History:
         *,
         tolerance: float = 0.0,
         conventions: Conventions = KUBERNETES,
-        foreign_nodes: frozenset[str] = frozenset(),
+        unused_nodes: frozenset[str] = frozenset(),
     ) -> None:
         self.namespace = namespace
-        self.foreign_nodes = foreign_nodes  # real nodes of the cluster that the scenario does not use
+        self.unused_nodes = unused_nodes  # real nodes of the cluster that the scenario does not use
         self.tolerance = tolerance  # seconds by which records of different kinds may arrive out of order
         self.conventions = conventions
         self.began = time.monotonic()
@@ -65,7 +65,7 @@ class History:
             self.changed.notify_all()
 
     def _add(self, record: Record) -> None:
-        if record.kind == "Node" and record.object.metadata.name in self.foreign_nodes:
+        if record.kind == "Node" and record.object.metadata.name in self.unused_nodes:
             return
         self.records.setdefault(record.kind, []).append(record)
         if record.kind == "Pod":

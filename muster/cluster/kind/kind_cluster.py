@@ -22,10 +22,9 @@ from muster.cluster.api import Api
 from muster.cluster.interface import Connection
 from muster.cluster.kind.docker_cli import Engine
 from muster.cluster.kind.kind_cli import STOCK_IMAGE, Kind
-from muster.cluster.kind.reset import SIMULATED, cordon_real_nodes, delete_leftovers
+from muster.cluster.kind.reset import SIMULATED, cordon_real_nodes, delete_leftovers, prepare_workers
 from muster.cluster.kind.static_pod import start_scheduler, stop_scheduler
 from muster.cluster.kind.training_images import training_archive
-from muster.cluster.kind.workers import prepare_workers
 from muster.cluster.kubeconfig import CONTEXT, write_client_kubeconfig
 from muster.cluster.kwok import KwokProcesses
 from muster.cluster.resources import Resource

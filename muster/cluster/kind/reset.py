@@ -1,11 +1,12 @@
-"""Cordon the real nodes of a kind cluster, and delete leftovers of a killed run from a reused one."""
+"""Prepare the real nodes of a kind cluster, and delete leftovers of a killed run from a reused one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import tenacity
+import yaml
 
 from muster import timeouts
 from muster.cluster.api import Api, ApiRefused
@@ -24,9 +25,11 @@ from muster.cluster.resources import (
 )
 from muster.cluster.run_scope import DEFAULT_NAMESPACE
 from muster.errors import HarnessError
+from muster.suite import paths
 
 REAL = "kubernetes.io/os"  # the label that every kubelet puts on its node, and scenarios never do
 SIMULATED = f"!{REAL}"
+_GPU = "nvidia.com/gpu"
 _SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "local-path-storage")
 _KINDS_IN_DEFAULT = (DEPLOYMENT, REPLICA_SET, SERVICE, CONFIG_MAP, DISRUPTION_BUDGET)
 _ALWAYS_IN_DEFAULT = ("kubernetes", "kube-root-ca.crt")
@@ -45,6 +48,37 @@ def cordon_real_nodes(api: Api) -> None:
         raise HarnessError("the kind cluster's own pods were not bound in time: try MUSTER_TIMEOUT_SCALE=3") from None
     for node in api.list(NODE, labelSelector=REAL)["items"]:
         api.patch(NODE, node["metadata"]["name"], {"spec": {"unschedulable": True}})
+
+
+def prepare_workers(api: Api, workers: Sequence[str]) -> None:
+    """Return when every worker is ready and reports GPUs, if only none; `kind create` succeeds without either."""
+    for manifest in yaml.safe_load_all((paths.manifests() / "kind" / "local-images.yaml").read_text()):
+        api.ensure(manifest)
+    attempts = tenacity.Retrying(
+        retry=tenacity.retry_if_result(bool),
+        wait=tenacity.wait_fixed(0.2),
+        stop=tenacity.stop_after_delay(timeouts.SETTING_UP),
+        retry_error_callback=lambda state: state.outcome.result() if state.outcome else "",
+    )
+    if problem := attempts(lambda: first_problem(api.list(NODE)["items"], workers)):
+        raise HarnessError(
+            f"{problem} after {timeouts.SETTING_UP:g} s: use an image of `make kind-image`, try "
+            "MUSTER_TIMEOUT_SCALE=3, or run with --node-type simulated"
+        )
+
+
+def first_problem(nodes: Sequence[dict[str, Any]], workers: Sequence[str]) -> str:
+    """Why the workers cannot be used yet; empty if they can."""
+    known = {node["metadata"]["name"]: node.get("status", {}) for node in nodes}
+    for name in workers:
+        if name not in known:
+            return f"the worker {name} has not joined the cluster"
+        conditions = known[name].get("conditions") or []
+        if not any(one["type"] == "Ready" and one["status"] == "True" for one in conditions):
+            return f"the worker {name} is not ready"
+        if _GPU not in known[name].get("allocatable", {}):
+            return f"the device plugin of the worker {name} has not registered {_GPU}"
+    return ""
 
 
 def delete_leftovers(api: Api, node: str) -> None:
