@@ -31,6 +31,10 @@ class StepText:
     text: str
     table: Sequence[Sequence[str]] = ()
 
+    def with_values(self, row: Mapping[str, str]) -> StepText:
+        """With the values of an outline's row in the place of `<name>`."""
+        return StepText(_render(self.text, row), [[_render(cell, row) for cell in line] for line in self.table])
+
 
 @dataclass(frozen=True)
 class Workers:
@@ -128,6 +132,12 @@ def _why_not(behaviour: str, steps: Sequence[StepText], nodes: Sequence[NodeRequ
     if any(cpus > workers.cpus for cpus in asked):
         return f"a pod requests {max(asked)} CPUs, and a worker has {workers.cpus}"
     return ""
+
+
+def _render(text: str, row: Mapping[str, str]) -> str:
+    for name, value in row.items():
+        text = text.replace(f"<{name}>", value)
+    return text
 
 
 def _natural(name: str) -> list[Any]:

@@ -12,18 +12,20 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from muster import timeouts
+from muster.assertions.invariants import no_node_overcommitted
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import NODE, POD
 from muster.environment.cluster_objects import taint_manifest
 from muster.environment.node_plan import NodePlan
 from muster.environment.simulated_nodes import Manifest, SimulatedNodes
-from muster.errors import HarnessError
+from muster.errors import ConformanceFailure, HarnessError
 from muster.recording.history import History
 from muster.recording.quantities import GPU, amounts
 from muster.recording.questions import Answer, Outcome, Question
 from muster.schedulers.requests import NodeRequest, PodRequest
 
 _CONTROL_PORT = 8099  # of the program `training`, in ci/toolchain
+_REJECTED = ("OutOf", "UnexpectedAdmissionError")  # reasons of pods that a kubelet does not admit
 _OWN_LABELS = ("kubernetes.io/hostname",)  # that a kubelet sets itself
 
 
@@ -79,7 +81,12 @@ class RealNodes(SimulatedNodes):
         return Question(simulated.wanted, ask)
 
     def check(self, history: History) -> None:
-        """A worker that is not ready is the cluster's fault."""
+        """A worker that is not ready is the cluster's fault; a pod that its kubelet rejects may be the scheduler's."""
+        with history.changed:
+            self._check_ready(history)
+            check_rejections(history)
+
+    def _check_ready(self, history: History) -> None:
         for request in self._used:
             node = history.nodes.get(request.name)
             if node is not None and not node.ready:
@@ -133,3 +140,16 @@ class RealNodes(SimulatedNodes):
             }
             change = {"metadata": {"labels": labels}, "spec": {"unschedulable": True, "taints": None}}
             self._api.patch(NODE, request.name, change)
+
+
+def check_rejections(history: History) -> None:
+    """A kubelet rejects a pod that does not fit: a failure if the recorded bindings say so, too, else an error."""
+    for pod in history.pods:
+        status = pod.latest.status
+        if status.phase != "Failed" or not status.reason.startswith(_REJECTED):
+            continue
+        said = f"the kubelet of {pod.node} rejected {pod.name}: {status.reason}: {status.message}"
+        if excess := no_node_overcommitted(history):
+            seen = "; ".join([*excess, said])
+            raise ConformanceFailure(f"wanted   no node with more pods bound to it than fit\nseen     {seen}")
+        raise HarnessError(f"{said}, although everything that is bound there fits according to the recording")

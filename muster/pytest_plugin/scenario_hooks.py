@@ -17,7 +17,7 @@ from pytest_bdd.parser import Scenario, Step
 from muster import progress
 from muster.errors import ConformanceFailure
 from muster.pytest_plugin.reporting import verdict_and_message
-from muster.pytest_plugin.session import OBSERVED, STEPS, session_of
+from muster.pytest_plugin.session import OBSERVED, session_of
 from muster.report import evidence
 from muster.report.evidence import Evidence
 from muster.report.gpu_maps import GpuMapSender
@@ -33,11 +33,7 @@ _MAP = pytest.StashKey[GpuMapSender]()
 
 
 def pytest_bdd_before_scenario(request: pytest.FixtureRequest, scenario: Scenario) -> None:
-    """The title and the steps with the values of an outline's row."""
-    steps = [
-        (step.name, [list(row) for row in step.datatable.raw()] if step.datatable else []) for step in scenario.steps
-    ]
-    request.node.stash[STEPS] = steps
+    """The title with the values of an outline's row."""
     if observed := request.node.stash.get(OBSERVED, None):
         observed.title = scenario.name
         progress.send("waits", text="")

@@ -18,7 +18,6 @@ from muster.run_options import RunOptions, declarations, flag
 from muster.schedulers.excuses import Excuse
 from muster.suite.behaviours import Behaviour, Catalogue
 
-STEPS = pytest.StashKey[list[tuple[str, list[list[str]]]]]()  # of an item: text and table of each step
 OBSERVED = pytest.StashKey[Observation]()  # of an item: what was seen of its scenario so far
 _OPTIONS = pytest.StashKey[RunOptions]()
 _SESSION = pytest.StashKey["MusterSession"]()

@@ -107,6 +107,8 @@ class PodStatus(msgspec.Struct, rename="camel"):
     """status of a pod"""
 
     phase: str = "Pending"
+    reason: str = ""
+    message: str = ""
     nominated_node_name: str = ""
     conditions: list[Condition] = []
 
