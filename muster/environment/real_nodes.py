@@ -1,14 +1,14 @@
 """The nodes of a scenario on real workers: a kubelet starts and ends the containers, and no simulator plays them.
 
 A worker has the GPUs, labels and taints of the scenario's node while it is used, and is cordoned otherwise. A container
-is told to end by a request that the API server passes on to it; a grace period ends when it is shortened, after which
-the kubelet kills the container.
+is told to end, with an exit code, by a request that the API server passes on to it.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from muster import timeouts
@@ -26,6 +26,7 @@ from muster.schedulers.requests import NodeRequest, PodRequest
 
 _CONTROL_PORT = 8099  # of the program `training`, in ci/toolchain
 _REJECTED = ("OutOf", "UnexpectedAdmissionError")  # reasons of pods that a kubelet does not admit
+_KILLED = 137
 _OWN_LABELS = ("kubernetes.io/hostname",)  # that a kubelet sets itself
 
 
@@ -113,17 +114,27 @@ class RealNodes(SimulatedNodes):
         if found["spec"]["restartPolicy"] == "Always":
             self._api.delete(POD, pod, namespace, grace=1)
             return
+        self._exit(namespace, pod, code)
+
+    def end_grace_period(self, namespace: str, pod: str) -> None:
+        """The container ends as if it was killed. A grace period that is shortened would do, but not every kubelet
+        notices that: one of two went on waiting for an hour."""
+        self._exit(namespace, pod, _KILLED)
+
+    def _exit(self, namespace: str, pod: str, code: int) -> None:
         path = POD.path(namespace, f"{pod}:{_CONTROL_PORT}", "proxy/exit")
         self._api.post(path, {}, code=str(code))
 
-    def end_grace_period(self, namespace: str, pod: str) -> None:
-        self._api.delete(POD, pod, namespace, grace=1)
-
     def delete_pods(self, history: History, namespace: str) -> None:
         """And wait until the kubelets have ended them: what they hold is not free for the next scenario before."""
+        with history.changed:
+            terminating = [pod for pod in history.pods if pod.running and pod.deleting and not (pod.gone or pod.ended)]
+        for pod in terminating:
+            with suppress(HarnessError, ApiRefused):  # it has just ended
+                self._exit(pod.namespace, pod.name, _KILLED)
         self._api.delete_all(POD, namespace, gracePeriodSeconds=self.grace)
-        for pod, other in history.other_namespaces.items():
-            self._api.delete(POD, pod, other, grace=1)
+        for name, other in history.other_namespaces.items():
+            self._api.delete(POD, name, other, grace=1)
         deadline = time.monotonic() + timeouts.SETTING_UP
         with history.changed:
             while left := [pod.name for pod in history.pods if pod.bound and not pod.gone]:

@@ -12,6 +12,7 @@ from muster.cluster.resources import NODE, POD
 from muster.cluster.run_scope import DEFAULT_NAMESPACE
 from muster.environment.cluster_objects import node_manifest
 from muster.environment.node_plan import NodePlan
+from muster.errors import HarnessError
 from muster.recording.history import History
 from muster.recording.questions import Answer, Outcome, Question
 from muster.schedulers.requests import NodeRequest, PodRequest
@@ -86,7 +87,11 @@ class SimulatedNodes:
             found: list[Any] = self._api.list(POD, namespace)["items"]
             return found
 
-        attempts(delete_and_list)
+        try:
+            attempts(delete_and_list)
+        except tenacity.RetryError:
+            left = ", ".join(one["metadata"]["name"] for one in self._api.list(POD, namespace)["items"])
+            raise HarnessError(f"pods of the scenario are not gone: {left}; try MUSTER_TIMEOUT_SCALE=3") from None
 
     grace = "0"  # seconds that pods have when their scenario is over
 

@@ -13,24 +13,29 @@ import (
 	"time"
 )
 
-const account = "/var/run/secrets/kubernetes.io/serviceaccount"
+const (
+	account     = "/var/run/secrets/kubernetes.io/serviceaccount"
+	reachWithin = 5 * time.Second
+)
 
-// dialWorker finds a worker by its name, else by its pod: a launcher that uses kubectl exec knows only pods.
+// dialWorker finds a worker by its name, else by its pod: a launcher that uses kubectl exec knows only pods. Workers run
+// before their launcher is created: one that cannot be reached is lost.
 func dialWorker(host string) net.Conn {
-	port := strconv.Itoa(workerPort)
-	if _, err := net.LookupHost(host); err == nil {
-		return dial(net.JoinHostPort(host, port))
-	}
-	for tries := 0; ; tries++ {
-		address, err := podAddress(host)
-		if err == nil {
-			return dial(net.JoinHostPort(address, port))
+	var err error
+	for deadline := time.Now().Add(reachWithin); time.Now().Before(deadline); time.Sleep(retryEvery) {
+		address := host
+		if _, unknown := net.LookupHost(host); unknown != nil {
+			if address, err = podAddress(host); err != nil {
+				continue
+			}
 		}
-		if tries%50 == 0 {
-			say("waiting for the pod %s: %v", host, err)
+		var worker net.Conn
+		if worker, err = net.DialTimeout("tcp", net.JoinHostPort(address, strconv.Itoa(workerPort)), reachWithin); err == nil {
+			return worker
 		}
-		time.Sleep(retryEvery)
 	}
+	fail("worker %s cannot be reached: %v", host, err)
+	return nil
 }
 
 // podAddress asks the API server, with the rights of the launcher's service account.
