@@ -1,6 +1,7 @@
 """Writes docs/behaviours.md, docs/schedulers.md and the schema of the ConformanceReport from their sources.
 
-Of docs/reference-scheduler.md it writes the tables between two comments: what the reference scheduler reads.
+Of docs/reference-scheduler.md it writes the tables between two comments: what the reference scheduler reads; of
+docs/kind.md which behaviours run on real nodes.
 `python docs/generate.py`; tests keep them together.
 """
 
@@ -12,10 +13,13 @@ from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 
+from muster.cluster.kind.kind_cluster import WORKERS
+from muster.cluster.kind.machine_files import CPUS, GIBIBYTES
+from muster.environment.node_plan import StepText, Workers, plan_nodes
 from muster.operators import OPERATORS
 from muster.report.conformance_format import schema
 from muster.schedulers import SCHEDULERS, Scheduler
-from muster.suite.behaviours import Behaviour, read_features
+from muster.suite.behaviours import Behaviour, id_order, read_features
 from scheduler.runtime.field_table import KINDS, PARTS, Kind, Row, Support
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +28,8 @@ SCHEDULERS_PAGE = ROOT / "docs" / "schedulers.md"
 SCHEMA = ROOT / "docs" / "conformance.schema.json"
 REFERENCE_PAGE = ROOT / "docs" / "reference-scheduler.md"
 TABLES_BEGIN = "<!-- generated from scheduler/runtime/field_table.py by `python docs/generate.py` -->"
+KIND_PAGE = ROOT / "docs" / "kind.md"
+NODES_BEGIN = "<!-- generated from muster/environment/node_plan.py by `python docs/generate.py` -->"
 TABLES_END = "<!-- end of the generated tables -->"
 
 
@@ -41,6 +47,25 @@ def page(behaviours: Iterable[Behaviour]) -> str:
 
 def current() -> str:
     return page(read_features(ROOT / "features").behaviours)
+
+
+def kind_page(text: str) -> str:
+    """docs/kind.md with a new table of what real nodes can hold."""
+    before, _, rest = text.partition(NODES_BEGIN)
+    _, _, after = rest.partition(TABLES_END)
+    return f"{before}{NODES_BEGIN}\n{_nodes_table()}\n{TABLES_END}{after}"
+
+
+def _nodes_table() -> str:
+    """The ids by where they run; of an outline all rows, which declare the same nodes."""
+    workers = Workers(tuple(f"worker-{number}" for number in range(WORKERS)), CPUS, f"{GIBIBYTES}Gi")
+    found: dict[str, list[str]] = {}
+    for one in sorted(read_features(ROOT / "features").behaviours, key=lambda one: id_order(one.id)):
+        row = one.examples[0] if one.examples else {}
+        steps = [StepText(step.text, step.table).with_values(row) for step in one.steps]
+        found.setdefault(plan_nodes(one.id, steps, workers).label, []).append(one.id)
+    lines = ["| nodes | behaviours | |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| {label} | {len(ids)} | {', '.join(ids)} |" for label, ids in found.items())])
 
 
 def schedulers_page(built_in: Iterable[type[Scheduler]]) -> str:
@@ -137,5 +162,6 @@ def _note(row: Row) -> str:
 if __name__ == "__main__":
     REFERENCE_PAGE.write_text(reference_page(REFERENCE_PAGE.read_text()))
     PAGE.write_text(current())
+    KIND_PAGE.write_text(kind_page(KIND_PAGE.read_text()))
     SCHEDULERS_PAGE.write_text(schedulers_page(SCHEDULERS))
     SCHEMA.write_text(json.dumps(schema(), indent=1) + "\n")

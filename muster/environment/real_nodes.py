@@ -122,16 +122,17 @@ class RealNodes(SimulatedNodes):
         self._exit(namespace, pod, _KILLED)
 
     def _exit(self, namespace: str, pod: str, code: int) -> None:
+        """Without an answer the container may have ended all the same: the caller waits until the pod has."""
         path = POD.path(namespace, f"{pod}:{_CONTROL_PORT}", "proxy/exit")
-        self._api.post(path, {}, code=str(code))
+        with suppress(HarnessError, ApiRefused):
+            self._api.post(path, {}, code=str(code))
 
     def delete_pods(self, history: History, namespace: str) -> None:
         """And wait until the kubelets have ended them: what they hold is not free for the next scenario before."""
         with history.changed:
             terminating = [pod for pod in history.pods if pod.running and pod.deleting and not (pod.gone or pod.ended)]
         for pod in terminating:
-            with suppress(HarnessError, ApiRefused):  # it has just ended
-                self._exit(pod.namespace, pod.name, _KILLED)
+            self._exit(pod.namespace, pod.name, _KILLED)
         self._api.delete_all(POD, namespace, gracePeriodSeconds=self.grace)
         for name, other in history.other_namespaces.items():
             self._api.delete(POD, name, other, grace=1)

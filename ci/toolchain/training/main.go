@@ -102,7 +102,7 @@ func serveControl(team *team) {
 			return
 		}
 		answer.Header().Set("Content-Type", "application/json")
-		answer.Header().Set("Connection", "close")
+		answer.Header().Set("Content-Length", "2") // so that the answer is complete when it is flushed
 		fmt.Fprint(answer, "{}")
 		answer.(http.Flusher).Flush()
 		go team.leave(code)

@@ -21,6 +21,13 @@ def test_the_page_of_behaviours_is_current() -> None:
     assert (ROOT / "docs" / "behaviours.md").read_text() == generated, "run: python docs/generate.py"
 
 
+def test_the_table_of_real_nodes_is_current() -> None:
+    page = (ROOT / "docs" / "kind.md").read_text()
+    generate = runpy.run_path(str(ROOT / "docs" / "generate.py"))
+    assert generate["NODES_BEGIN"] in page
+    assert page == generate["kind_page"](page), "run: python docs/generate.py"
+
+
 def test_the_fields_that_the_reference_scheduler_reads_are_current() -> None:
     page = (ROOT / "docs" / "reference-scheduler.md").read_text()
     generate = runpy.run_path(str(ROOT / "docs" / "generate.py"))
