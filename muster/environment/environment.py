@@ -285,6 +285,8 @@ class Environment:
         options = self._options
         where = self._policy.description if self._policy else cluster_description(options)
         others = {"operator": self._operator_class.title(), "client": options.client}
+        if isinstance(self.cluster, KindCluster) and self.cluster.workers:
+            others["real nodes"] = self.cluster.describe_workers()
         return {"cluster": where, "kubernetes": server, **self.scheduler.settings(), **others}
 
     def leaks(self) -> list[str]:

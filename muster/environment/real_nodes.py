@@ -27,6 +27,7 @@ from muster.schedulers.requests import NodeRequest, PodRequest
 _CONTROL_PORT = 8099  # of the program `training`, in ci/toolchain
 _REJECTED = ("OutOf", "UnexpectedAdmissionError")  # reasons of pods that a kubelet does not admit
 _KILLED = 137
+_LOG_BYTES = "4000"  # of each container, from its start
 _OWN_LABELS = ("kubernetes.io/hostname",)  # that a kubelet sets itself
 
 
@@ -126,6 +127,21 @@ class RealNodes(SimulatedNodes):
         path = POD.path(namespace, f"{pod}:{_CONTROL_PORT}", "proxy/exit")
         with suppress(HarnessError, ApiRefused):
             self._api.post(path, {}, code=str(code))
+
+    def logs(self, history: History) -> str:
+        """The first lines of every pod that is still there; the first line of a container names its GPUs."""
+        with history.changed:
+            pods = [pod for pod in history.pods if pod.bound and not pod.gone and pod.node in self._workers]
+        found = []
+        for pod in pods:
+            with suppress(HarnessError, ApiRefused):
+                log = self._api.read(POD.path(pod.namespace, pod.name, "log"), limitBytes=_LOG_BYTES)
+                found.append(f"{pod.name} on {pod.node}:\n{log.decode('utf-8', 'replace')}")
+        return "\n".join(found)
+
+    @property
+    def _workers(self) -> set[str]:
+        return {request.name for request in self._used}
 
     def delete_pods(self, history: History, namespace: str) -> None:
         """And wait until the kubelets have ended them: what they hold is not free for the next scenario before."""

@@ -66,6 +66,10 @@ class SimulatedNodes:
         """A terminating pod ends now."""
         self._api.delete(POD, pod, namespace, grace=0)
 
+    def logs(self, history: History) -> str:
+        """What the containers have printed; no process runs on simulated nodes."""
+        return ""
+
     def delete_pods(self, history: History, namespace: str) -> None:
         """Delete all pods of a scenario. The default namespace is shared: none is left there, also none re-created."""
         self._api.delete_all(POD, namespace, gracePeriodSeconds="0")

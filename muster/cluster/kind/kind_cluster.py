@@ -27,7 +27,7 @@ from muster.cluster.kind.static_pod import start_scheduler, stop_scheduler
 from muster.cluster.kind.training_images import training_archive
 from muster.cluster.kubeconfig import CONTEXT, write_client_kubeconfig
 from muster.cluster.kwok import KwokProcesses
-from muster.cluster.resources import Resource
+from muster.cluster.resources import NODE, Resource
 from muster.errors import HarnessError, UsageError
 from muster.processes import Reaper
 
@@ -165,6 +165,13 @@ class KindCluster:
         elif not on and self._kwok is not None:
             self._kwok.stop()
             self._kwok = None
+
+    def describe_workers(self) -> str:
+        """Their number, and the versions of kubelet, container runtime and kernel that they report."""
+        api = Connection(self.client_kubeconfig("admin"), CONTEXT).api
+        info = api.get(NODE, self.workers[0])["status"]["nodeInfo"]
+        versions = ", ".join(info[field] for field in ("containerRuntimeVersion", "kernelVersion"))
+        return f"{len(self.workers)} workers, kubelet {info['kubeletVersion']}, {versions}"
 
     def set_gpus(self, counts: Mapping[str, int]) -> None:
         """Tell the device plugins of workers how many GPUs there are; the kubelets report it within a second or two."""
