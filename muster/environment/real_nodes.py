@@ -27,6 +27,7 @@ from muster.schedulers.requests import NodeRequest, PodRequest
 _CONTROL_PORT = 8099  # of the program `training`, in ci/toolchain
 _REJECTED = ("OutOf", "UnexpectedAdmissionError")  # reasons of pods that a kubelet does not admit
 _KILLED = 137
+_CORDONED = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 _LOG_BYTES = "4000"  # of each container, from its start
 _OWN_LABELS = ("kubernetes.io/hostname",)  # that a kubelet sets itself
 
@@ -62,11 +63,18 @@ class RealNodes(SimulatedNodes):
         self._used.append(request)
         taints = [taint_manifest(taint) for taint in request.taints]
         labels = {**self._labels, **request.labels}
-        change = {"metadata": {"labels": labels}, "spec": {"taints": taints or None, "unschedulable": None}}
+        # A merge patch replaces all taints: that of a cordoned node stays until the node is opened.
+        change = {"metadata": {"labels": labels}, "spec": {"taints": [*taints, _CORDONED]}}
         self._api.patch(NODE, request.name, change)
 
+    def open(self, requests: list[NodeRequest]) -> None:
+        """Not before: a scheduler would use the GPUs that the worker had in another scenario."""
+        for request in [one for one in self._used if one in requests]:
+            taints = [taint_manifest(taint) for taint in request.taints]
+            self._api.patch(NODE, request.name, {"spec": {"taints": taints or None, "unschedulable": None}})
+
     def ready(self, requests: list[NodeRequest]) -> Question:
-        """Ready, open to pods, and with the GPUs of the scenario: a kubelet that knows none would accept every pod."""
+        """Ready, and with the GPUs of the scenario: a kubelet that knows none would accept every pod."""
         simulated, gpus = super().ready(requests), {request.name: request.gpus for request in requests}
 
         def ask(history: History) -> Answer:
@@ -76,7 +84,7 @@ class RealNodes(SimulatedNodes):
             for request in self._used:
                 node = history.nodes[request.name].latest
                 found = amounts(node.status.allocatable).get(GPU, 0) // 1000
-                if request.name in gpus and (found != request.gpus or node.spec.unschedulable):
+                if request.name in gpus and found != request.gpus:
                     return Answer(Outcome.PENDING, f"{request.name} reports {found} of {request.gpus} GPUs")
             return answer
 

@@ -88,6 +88,7 @@ class ScenarioContext:
                 self.api.ensure(manifest)
                 self._node_objects.append(manifest)
         self.recording.set_up(self.nodes.ready(wanted))
+        self.nodes.open(wanted)
         self._scheduler_may_lag = True
 
     def add_namespace(self, name: str) -> None:

@@ -49,6 +49,10 @@ class SimulatedNodes:
 
         return Question(f"nodes {', '.join(names)} ready", ask)
 
+    def open(self, requests: list[NodeRequest]) -> None:
+        """Let pods be bound to nodes that are ready; to simulated ones they can be from the beginning."""
+        return
+
     def check(self, history: History) -> None:
         """Raise when a node does not work; simulated ones always do."""
         return

@@ -66,13 +66,16 @@ def real_nodes(recorded: Recorded) -> RealNodes:
 def test_a_worker_is_opened_with_what_the_scenario_asks_and_closed_again() -> None:
     recorded = Recorded()
     nodes = real_nodes(recorded)
-    nodes.add(NodeRequest("k-worker", 2, taints=(Taint("t", "", "NoSchedule"),), labels={"zone": "west"}))
+    request = NodeRequest("k-worker", 2, taints=(Taint("t", "", "NoSchedule"),), labels={"zone": "west"})
+    nodes.add(request)
+    nodes.open([request])
     nodes.remove()
-    assert recorded.calls[0] == ("gpus", {"k-worker": 2})
-    _, name, opened = recorded.calls[1]
+    gpus, (_, _, prepared), (_, name, opened), (_, _, closed) = recorded.calls
+    assert gpus == ("gpus", {"k-worker": 2})
+    assert prepared["metadata"]["labels"] == {"zone": "west"}
+    assert "unschedulable" not in prepared["spec"]  # it may still report the GPUs of another scenario
     assert (name, opened["spec"]["unschedulable"]) == ("k-worker", None)
     assert opened["spec"]["taints"] == [{"key": "t", "value": "", "effect": "NoSchedule"}]
-    _, _, closed = recorded.calls[2]
     assert closed == {"metadata": {"labels": {"zone": None}}, "spec": {"unschedulable": True, "taints": None}}
 
 
