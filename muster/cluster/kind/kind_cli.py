@@ -38,6 +38,9 @@ _CONTROLLERS = {
 }
 # A change of GPUs is reported within a second; without one a kubelet reports every 5 minutes, as by default.
 _KUBELET = {"nodeStatusUpdateFrequency": "1s", "nodeStatusReportFrequency": "5m"}
+_KUBEADM = "kubeadm.k8s.io/v1beta4"
+# Five nodes start at once: on a busy machine a minute is not enough for kubeadm's first requests.
+_KUBEADM_TIMEOUTS = {"kubernetesAPICall": "5m0s", "controlPlaneComponentHealthCheck": "5m0s"}
 _SCHEDULER = {"leader-elect": "false"}  # one instance: one that was paused must not find its lease lost
 
 
@@ -151,13 +154,16 @@ def configuration(
     """
     kubeadm: list[dict[str, Any]] = [
         {
-            "apiVersion": "kubeadm.k8s.io/v1beta4",
+            "apiVersion": _KUBEADM,
             "kind": "ClusterConfiguration",
             "apiServer": {"extraArgs": _flags(_API_SERVER)},
             "controllerManager": {"extraArgs": _flags(_CONTROLLERS)},
             "scheduler": {"extraArgs": _flags(_SCHEDULER)},
         }
     ]
+    if workers:
+        for kind in ("InitConfiguration", "JoinConfiguration"):
+            kubeadm.append({"apiVersion": _KUBEADM, "kind": kind, "timeouts": _KUBEADM_TIMEOUTS})
     kubelet = {**(_KUBELET if workers else {}), **({"failCgroupV1": False} if cgroup_version == "1" else {})}
     if kubelet:
         kubeadm.append({"kind": "KubeletConfiguration", **kubelet})

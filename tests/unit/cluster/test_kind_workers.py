@@ -22,7 +22,9 @@ def test_workers_get_mounts_and_report_changes_at_once() -> None:
     loaded = yaml.safe_load(configuration(cgroup_version="1", sys_resource=True, workers=[[mount], [mount]]))
     assert [node["role"] for node in loaded["nodes"]] == ["control-plane", "worker", "worker"]
     assert loaded["nodes"][2]["extraMounts"] == [mount]
-    kubelet = yaml.safe_load(loaded["kubeadmConfigPatches"][1])
+    patches = {patch["kind"]: patch for patch in map(yaml.safe_load, loaded["kubeadmConfigPatches"])}
+    assert patches["InitConfiguration"]["timeouts"] == patches["JoinConfiguration"]["timeouts"]
+    kubelet = patches["KubeletConfiguration"]
     assert kubelet["nodeStatusUpdateFrequency"] == "1s"
     assert kubelet["nodeStatusReportFrequency"] == "5m"  # else every heartbeat would be a change of the node
     assert kubelet["failCgroupV1"] is False
