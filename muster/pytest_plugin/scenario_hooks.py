@@ -27,6 +27,7 @@ from muster.verdicts import message_of
 
 if TYPE_CHECKING:  # a suite without a cluster does not load it
     from muster.environment import Environment, ScenarioContext
+    from muster.environment.node_plan import NodePlan
 
 _EVIDENCE = pytest.StashKey[Evidence]()
 _MAP = pytest.StashKey[GpuMapSender]()
@@ -57,7 +58,7 @@ def pytest_bdd_before_step_call(request: pytest.FixtureRequest, step: Step, step
     scenario = _context(request)
     if scenario is None:
         return
-    if plan := scenario.nodes.plan:
+    if plan := _plan(scenario):
         for name, value in step_func_args.items():
             step_func_args[name] = plan.translate(value)
     if step.type == "when":
@@ -118,8 +119,14 @@ def _check_invariants(request: pytest.FixtureRequest) -> None:
 
 def _name_nodes(scenario: ScenarioContext, exception: BaseException) -> None:
     """A failure on real nodes says which of them stands for which node of the scenario."""
-    if scenario.nodes.plan and (mapping := scenario.nodes.plan.describe()):
+    plan = _plan(scenario)
+    if plan and (mapping := plan.describe()):
         exception.args = ("\n".join([str(exception), "", *mapping.splitlines()]),)
+
+
+def _plan(scenario: ScenarioContext) -> NodePlan | None:
+    """Which real node stands for which of the scenario; None in a suite without nodes."""
+    return scenario.nodes.plan if hasattr(scenario, "nodes") else None
 
 
 def _context(request: pytest.FixtureRequest) -> ScenarioContext | None:
