@@ -13,7 +13,7 @@ from typing import Any
 
 from muster.schedulers.requests import NodeRequest, Taint
 
-FAMILIES = ("DOC", "PRE", "TNT", "GNG", "JPR", "QUE")  # that were compared on real and on simulated nodes
+FAMILIES = ("DOC", "PRE", "TNT", "GNG", "JPR", "QUE")  # that run on real nodes where workers can hold them
 _NODE = re.compile(
     r'a node(?: "(?P<name>[^"]+)")? with (?:(?P<gpus>\d+) GPUs?|(?P<cpus>\d+) CPUs and (?P<memory>\w+) of memory)'
     r'(?: and the (?:taint|label) "[^"]+")?(?: joins)?'
@@ -114,7 +114,7 @@ def _in_table(row: Mapping[str, str]) -> NodeRequest:
 def _why_not(behaviour: str, steps: Sequence[StepText], nodes: Sequence[NodeRequest], workers: Workers) -> str:
     """Why real workers cannot hold the scenario; empty if they can."""
     if behaviour.partition("-")[0] not in FAMILIES:
-        return "not compared on real nodes yet"
+        return "not tried on real nodes yet"
     if not nodes:
         return "it declares no node"
     if any(_UNREACHABLE.fullmatch(step.text) for step in steps):

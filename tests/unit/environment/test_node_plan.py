@@ -57,8 +57,8 @@ def test_what_cannot_be_held_says_why(steps: list[str], reason: str) -> None:
     assert found.label.startswith("simulated: ")
 
 
-def test_a_family_that_was_not_compared_runs_on_simulated_nodes() -> None:
-    assert "not compared" in plan("a node with 1 GPU", behaviour="OPR-01").reason
+def test_a_family_that_was_not_tried_runs_on_simulated_nodes() -> None:
+    assert "not tried" in plan("a node with 1 GPU", behaviour="OPR-01").reason
 
 
 def test_names_are_translated_wherever_a_step_reads_them() -> None:
