@@ -54,6 +54,7 @@ KUEUE = Conventions(
     is_preemption=_is_preemption,
     group_kinds=(KUEUE_WORKLOAD.kind,),
     is_group_unschedulable=_is_group_unschedulable,
+    reports_gated_pods_on_groups=True,
 )
 
 
