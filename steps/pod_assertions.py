@@ -6,7 +6,7 @@ from pytest_bdd import then
 
 from muster.assertions.allocation import gpus_in_use_never_above, gpus_in_use_on, spread_over
 from muster.assertions.evaluation import Recording
-from muster.assertions.events import failed_scheduling_event_names, scheduling_failure_names
+from muster.assertions.events import failed_scheduling_event_names, or_by_group, scheduling_failure_names
 from muster.assertions.nomination import nominated_while_terminating, nomination_withdrawn
 from muster.assertions.pods import (
     bound,
@@ -136,13 +136,13 @@ def preemptor_stays_pending_while_one_terminates(recording: Recording, preemptor
 
 @then(step_pattern("{pod:Names} is reported unschedulable, and the condition contains {terms:Names}"))
 def pod_is_reported_unschedulable(recording: Recording, pod: Names, terms: Names) -> None:
-    recording.must(eventually(unschedulable(pod[0])))
-    recording.must(scheduling_failure_names(pod[0], terms))
+    recording.must(or_by_group(eventually(unschedulable(pod[0])), pod[0]))
+    recording.must(or_by_group(scheduling_failure_names(pod[0], terms), pod[0]))
 
 
 @then(step_pattern("a Warning event on {pod:Names} contains {terms:Names}"))
 def warning_event_contains(recording: Recording, pod: Names, terms: Names) -> None:
-    recording.must(failed_scheduling_event_names(pod[0], terms))
+    recording.must(or_by_group(failed_scheduling_event_names(pod[0], terms), pod[0]))
 
 
 @then(step_pattern("{pods:Names} was not evicted"))

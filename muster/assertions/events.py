@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from muster.recording.history import History
+from muster.recording.objects import CustomObject
 from muster.recording.questions import Answer, Outcome, Question
+
+_GATED = "SchedulingGated"  # the reason of PodScheduled=False while the pod has a scheduling gate
 
 
 def scheduling_failure_names(name: str, terms: tuple[str, ...]) -> Question:
@@ -34,6 +37,30 @@ def failed_scheduling_event_names(name: str, terms: tuple[str, ...]) -> Question
         return Answer(Outcome.PENDING, f"events about {name}: {messages or 'none'}")
 
     return Question(wanted, ask, (name,))
+
+
+def or_by_group(question: Question, name: str) -> Question:
+    """The question, or where the scheduler reports gated pods on group objects: that of the pod says that it waits."""
+
+    def ask(history: History) -> Answer:
+        report = _report_about_gated_pod(history, name)
+        return Answer(Outcome.TRUE, report) if report else question.ask(history)
+
+    return Question(question.wanted, ask, question.about)
+
+
+def _report_about_gated_pod(history: History, name: str) -> str:
+    conventions, pod = history.conventions, history.pod(name)
+    failure = pod.scheduling_failure if pod else None
+    if not conventions.reports_gated_pods_on_groups or pod is None or failure is None or failure.reason != _GATED:
+        return ""
+    records = [record for kind in conventions.group_kinds for record in history.records.get(kind, [])]
+    groups = [record.object for record in records if isinstance(record.object, CustomObject)]
+    own = [group for group in groups if any(owner.uid == pod.uid for owner in group.metadata.owner_references)]
+    for condition in own[-1].status.get("conditions", []) if own else []:
+        if conventions.is_group_unschedulable(condition):
+            return f"its group: {condition['type']}={condition['status']}: {condition.get('message', '')}"
+    return ""
 
 
 def event_contains(name: str, reason: str, text: str) -> Question:

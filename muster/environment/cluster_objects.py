@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import zlib
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -39,6 +40,13 @@ def node_manifest(request: NodeRequest, labels: Mapping[str, str] = MappingProxy
             "addresses": [{"type": "InternalIP", "address": node_address(request.name)}],
         },
     }
+
+
+def unreachable_status(since: datetime.datetime) -> dict[str, Any]:
+    """The patch of the condition that the node controller sets when a node's heartbeats stop."""
+    at = since.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    unknown = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "lastTransitionTime": at}
+    return {"status": {"conditions": [unknown]}}
 
 
 def node_address(name: str) -> str:

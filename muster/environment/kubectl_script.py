@@ -18,6 +18,8 @@ _PATH = re.compile(
     r"^/apis?/(?:(?P<group>[^/]+\.[^/]+|apps|policy|batch)/)?v[^/]+"
     r"(?:/namespaces/(?P<namespace>[^/]+)(?=/))?/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<subresource>[^/]+))?$"
 )
+_SINCE = re.compile(r'(?<="lastTransitionTime": ")[^"]+')
+_NOW = "'\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"'"  # ends and begins the quotes around the patch
 _HARNESS = "muster-probe"  # the probe's node and pods: they prove that the scheduler is live, and change nothing
 _HEAD = """\
 #!/bin/sh
@@ -140,7 +142,8 @@ def _command(write: Write, found: re.Match[str]) -> list[str]:
         return [" ".join(["kubectl delete", *arguments, "--wait=false"])]
     kind = "merge" if write.content_type == MERGE_PATCH else "strategic"
     arguments += [f"--subresource={found['subresource']}"] if found["subresource"] else []
-    return [" ".join(["kubectl patch", *arguments, f"--type={kind}", "-p", _quoted(json.dumps(write.body))])]
+    patch = _SINCE.sub(_NOW, _quoted(json.dumps(write.body)))
+    return [" ".join(["kubectl patch", *arguments, f"--type={kind}", "-p", patch])]
 
 
 def _yaml(manifest: object) -> str:

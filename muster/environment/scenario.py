@@ -20,7 +20,7 @@ from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
 from muster.cluster.interface import Cluster
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
 from muster.cluster.run_scope import DEFAULT_NAMESPACE, ScopedApi
-from muster.environment.cluster_objects import priority_class_manifest, taint_manifest
+from muster.environment.cluster_objects import priority_class_manifest, taint_manifest, unreachable_status
 from muster.environment.created_objects import CreatedObjects
 from muster.environment.kubectl_script import PAUSE, RESTART, RESUME, KubectlScript
 from muster.environment.pod_faults import PodFaults
@@ -221,9 +221,8 @@ class ScenarioContext:
         self._change_node(node, {"spec": {"unschedulable": on or None}})
 
     def make_unreachable(self, node: str) -> None:
-        """Set the condition that the node controller sets when a node's heartbeats stop."""
-        unknown = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
-        patch = {"status": {"conditions": [unknown]}}
+        """The node's heartbeats have stopped, as of now."""
+        patch = unreachable_status(self.api.now())
         self.api.patch(NODE, node, patch, subresource="status", content_type=STRATEGIC_PATCH)
         self.note_activity()
 

@@ -43,6 +43,7 @@ class Conventions:
     group_kinds: tuple[str, ...] = ("PodGroup",)  # kinds of the objects that make pods a gang
     group_name_keys: tuple[str, ...] = ()  # labels and annotations of a pod that name its group
     is_group_unschedulable: Callable[[Mapping[str, Any]], bool] = group_unschedulable
+    reports_gated_pods_on_groups: bool = False  # a pod that is not admitted says only that; the object it owns says why
     min_member: Callable[[Mapping[str, Any]], int] = min_member
     reclaims: bool = False  # it has queues, which take back what they lent whatever the priorities are
     accepts_scheduler_name: Callable[[str], bool] = any_scheduler_name

@@ -8,7 +8,8 @@ from scheduler.core.scheduling_types import Counts, Group, Pod
 
 # Reasons of the condition PodScheduled=False. Autoscalers add nodes for the first, and more nodes would not help with
 # the others.
-UNSCHEDULABLE, QUOTA_EXCEEDED, WAITING_FOR_VOLUMES = "Unschedulable", "QuotaExceeded", "WaitingForVolumes"
+UNSCHEDULABLE, QUOTA_EXCEEDED = "Unschedulable", "QuotaExceeded"
+WAITING_FOR_MEMBERS, WAITING_FOR_VOLUMES = "WaitingForMembers", "WaitingForVolumes"
 
 
 @dataclass(frozen=True, slots=True)

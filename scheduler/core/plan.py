@@ -17,6 +17,7 @@ from scheduler.core import unschedulable
 from scheduler.core.actions import (
     QUOTA_EXCEEDED,
     UNSCHEDULABLE,
+    WAITING_FOR_MEMBERS,
     WAITING_FOR_VOLUMES,
     Action,
     Bind,
@@ -80,7 +81,8 @@ class SchedulingCycle:
             or self._losing_members(unit)
             or self._blocked_by_queue_head(unit)
         ):
-            self._mark_pending(unit, reason)  # and does not block its queue
+            condition = WAITING_FOR_MEMBERS if unit.incomplete else UNSCHEDULABLE
+            self._mark_pending(unit, reason, condition)  # and does not block its queue
             return
         signature = self._signature(unit)
         if signature in self._rejected:  # an equal unit was ahead: this one must not start before that

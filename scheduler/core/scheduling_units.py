@@ -36,6 +36,7 @@ class Unit:
     queues: frozenset[str] = frozenset()
     partial: tuple[Pod, ...] = ()  # bound members of a gang that has never reached minMember
     blocked: str = ""  # why it cannot be scheduled yet
+    incomplete: bool = False  # blocked because members do not exist yet, and for no other reason
     completes_gang: bool = False  # the place of a member that a started gang has lost and needs
 
     @property
@@ -159,7 +160,7 @@ def _single_pod_unit(pod: Pod, group: Group | None, cluster: ClusterState) -> Un
     queues = frozenset({cluster.queue_of(pod)})
     name = "/".join(pod.key)
     priority, completes = cluster.priority_of(pod), group is not None and _is_short(group, cluster)
-    return Unit(name, (pod,), (), priority, preempts, pod.created, queues, (), blocked, completes)
+    return Unit(name, (pod,), (), priority, preempts, pod.created, queues, (), blocked, completes_gang=completes)
 
 
 def _is_short(group: Group, cluster: ClusterState) -> bool:
@@ -179,6 +180,7 @@ def _gang(linked: Sequence[Key], pods: Iterable[Pod], cluster: ClusterState) -> 
         if group.phase not in STARTED | FINISHED and not has_started(group, cluster)
         for pod in counted_members(group, cluster)
     )
+    blocked, incomplete = _blocked_reason(linked, members, cluster)
     return Unit(
         name=group_name(members[0].group or linked[0]),
         members=members,
@@ -188,7 +190,8 @@ def _gang(linked: Sequence[Key], pods: Iterable[Pod], cluster: ClusterState) -> 
         created=min(group.created for group in groups),
         queues=frozenset(cluster.queue_of(pod) for pod in members),
         partial=partial,
-        blocked=_blocked_reason(linked, members, cluster),
+        blocked=blocked,
+        incomplete=incomplete,
     )
 
 
@@ -198,22 +201,23 @@ def _preempts(pod: Pod, cluster: ClusterState) -> bool:
     return pod.preempts and (group is None or group.preempts is not False)
 
 
-def _blocked_reason(linked: Sequence[Key], members: Sequence[Pod], cluster: ClusterState) -> str:
+def _blocked_reason(linked: Sequence[Key], members: Sequence[Pod], cluster: ClusterState) -> tuple[str, bool]:
+    """Why a gang cannot be scheduled yet, and whether it only lacks members."""
     for key in linked:
         group = cluster.groups[key]
         if not_linked := group.linked_groups.difference(linked):
             missing = min(not_linked)
             if missing not in cluster.groups:
-                return f"linked PodGroup {group_name(missing)} does not exist"
-            return f"linked PodGroup {group_name(missing)} does not list {group_name(key)}"
+                return f"linked PodGroup {group_name(missing)} does not exist", False
+            return f"linked PodGroup {group_name(missing)} does not list {group_name(key)}", False
         if group.problem:
-            return f"PodGroup {group_name(key)}: {group.problem}"
+            return f"PodGroup {group_name(key)}: {group.problem}", False
         existing = counted_members(group, cluster) + [pod for pod in members if pod.group == key]
         if not reaches_min_member(group, existing) and not has_started(group, cluster):
-            return (
-                f"gang {group_name(key)} is below minMember: {_shortfall(group, existing)}{_problem_in(key, cluster)}"
-            )
-    return ""
+            problem = _problem_in(key, cluster)
+            shortfall = f"gang {group_name(key)} is below minMember: {_shortfall(group, existing)}"
+            return shortfall + problem, not problem
+    return "", False
 
 
 def _problem_in(key: Key, cluster: ClusterState) -> str:

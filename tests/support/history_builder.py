@@ -145,9 +145,17 @@ class HistoryBuilder:
         self.history.append(Record(kind, change, Moment(self._version, self._version / 10), decoded, raw))
         return self
 
-    def custom_object(self, kind: str, name: str, status: dict[str, Any], spec: dict[str, Any] | None = None) -> Self:
-        """An object of a scheduler's own kind, in a new state."""
-        body = {"metadata": {"name": name, "namespace": NAMESPACE}, "spec": spec or {}, "status": status}
+    def gated(self, name: str) -> Self:
+        message = "Scheduling is blocked due to non-empty scheduling gates"
+        return self._condition(name, "PodScheduled", "False", "SchedulingGated", message)
+
+    def custom_object(
+        self, kind: str, name: str, status: dict[str, Any], spec: dict[str, Any] | None = None, owner: str = ""
+    ) -> Self:
+        """An object of a scheduler's own kind, in a new state; `owner` is the name of a pod."""
+        owners = [{"kind": "Pod", "name": owner, "uid": f"uid-{owner}"}] if owner else []
+        metadata = {"name": name, "namespace": NAMESPACE, "ownerReferences": owners}
+        body = {"metadata": metadata, "spec": spec or {}, "status": status}
         return self._record(kind, body, "MODIFIED" if self.history.custom_objects(kind, name) else "ADDED")
 
     def custom_object_event(self, kind: str, name: str, reason: str, message: str) -> Self:

@@ -28,6 +28,7 @@ _QPS, _BURST = 2000, 4000
 _NAMESPACE, _SECRET = "kueue-system", "kueue-webhook-server-cert"
 _REQUEUE_PERIOD = 1.0  # seconds for which Kueue collects events that make a pending workload worth another attempt
 _DOCUMENTATION = "https://kueue.sigs.k8s.io/docs/concepts/"
+_TROUBLESHOOTING = "https://kueue.sigs.k8s.io/docs/tasks/troubleshooting/troubleshooting_jobs/"
 _UNUSED_WEBHOOK = "https://127.0.0.1/convert"  # never called: only the stored version of each kind is served
 
 
@@ -65,6 +66,17 @@ class Kueue(Scheduler):
             ("QUE-20",),
             "the Workload reports the queue; a pod reports only that it is gated",
             _DOCUMENTATION + "workload/",
+        ),
+        Excuse(
+            ("PRE-25", "TEN-06", "TNT-01"),
+            "a pod that is not admitted reports only that it is gated, and its Workload says why",
+            _TROUBLESHOOTING,
+            part="where the pod is in a queue: that it reports why it is pending, and not its Workload",
+        ),
+        Excuse(
+            ("ASC-01", "ASC-02"),
+            "the pods of a pending gang are gated, and an autoscaler is asked for nodes by ProvisioningRequests",
+            _DOCUMENTATION + "topology_aware_scheduling/#clusterautoscaler-support",
         ),
         Excuse(
             ("JPR-18",),

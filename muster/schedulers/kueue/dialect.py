@@ -54,6 +54,7 @@ KUEUE = Conventions(
     is_preemption=_is_preemption,
     group_kinds=(KUEUE_WORKLOAD.kind,),
     is_group_unschedulable=_is_group_unschedulable,
+    reports_gated_pods_on_groups=True,
 )
 
 
@@ -92,7 +93,7 @@ class KueueDialect(Dialect):
         meta["labels"] |= {_OWN + "queue-name": queue, _OWN + "managed": "true"}
         meta["annotations"][_OWN + "podset-unconstrained-topology"] = "true"
         meta["annotations"][_OWN + "role-hash"] = _role_hash(manifest, request.role)
-        meta["finalizers"] = [_OWN + "managed"]
+        meta["finalizers"] = [*meta.get("finalizers", []), _OWN + "managed"]
         gates = [{"name": _OWN + "admission"}, {"name": _OWN + "topology"}]
         spec["schedulingGates"] = [*spec.get("schedulingGates", []), *gates]
         return manifest

@@ -42,9 +42,9 @@ def pods_join_podgroups_of_other_namespaces(patch: Patch) -> None:
 
 @fault('GNG-14: the gang "train" is completed or released, and does not stay partially bound')
 def refused_members_are_never_tried_again(patch: Patch) -> None:
-    """A pod whose binding was refused stays pending for good, and the bound members of its gang stay bound."""
+    """A pod whose binding was refused counts as bound for good, and the bound members of its gang stay bound."""
 
     def give_up(executor: Executor, pod: Pod) -> Callable[[Exception], None]:
-        return lambda error: executor._cache.assumed_pods.forget_binding(pod.uid, f"binding rejected: {error}")
+        return lambda _error: None
 
     patch.attribute(Executor, "_binding_failed", give_up)

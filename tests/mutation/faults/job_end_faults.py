@@ -28,7 +28,6 @@ def created_job_is_running(patch: Patch) -> None:
 @operator_fault(
     'JOB-02: job "train" has replicaStatuses:',
     'JOB-03: job "train" has replicaStatuses:',
-    'JOB-05: job "short-limit" has replicaStatuses:',
 )
 def replicas_are_not_counted(patch: Patch) -> None:
     """The counts of replicas in the status stay 0."""

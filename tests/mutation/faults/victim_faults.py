@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from scheduler.core import preempt
 from scheduler.core.cost_bounds import Cost, CostBounds
+from scheduler.core.disruption_budgets import DisruptionBudgets
 from scheduler.core.node_table import Numbers
 from scheduler.core.reprieve import PreemptionPlan
 from scheduler.core.scheduling_types import Pod
@@ -86,7 +87,7 @@ def system_critical_priority_is_capped(patch: Patch) -> None:
 @fault('PRE-10: "urgent" runs on "mixed"')
 def pdbs_are_ignored(patch: Patch) -> None:
     """PodDisruptionBudgets are ignored."""
-    patch.attribute(Candidates, "pdb_violations", lambda *_: [])
+    patch.attribute(DisruptionBudgets, "_of", lambda *_: [])
 
 
 @fault('PRE-11: "urgent" runs')

@@ -123,9 +123,10 @@ def pod_is_created_on_a_full_node(scenario: ScenarioContext, _names: tuple[str, 
 @wrong_write
 def member_is_created_on_a_full_node(scenario: ScenarioContext, _names: tuple[str, ...]) -> Question:
     """A member of a gang that requests more GPUs than there are is created on a node, past scheduler and queue."""
-    metadata = chosen_pod(scenario, ()).latest.metadata
+    history, gang_of = scenario.recording.history, scenario.scheduler.dialect.gang_of
+    metadata = next(pod.latest.metadata for pod in reversed(history.pods) if gang_of(pod.latest))
     of_gang = {"labels": dict(metadata.labels or {}), "annotations": dict(metadata.annotations or {})}
-    return _create(scenario, "injected", newest_node(scenario.recording.history), _LARGE, **of_gang)
+    return _create(scenario, "injected", newest_node(history), _LARGE, **of_gang)
 
 
 @wrong_write

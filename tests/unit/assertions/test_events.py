@@ -1,8 +1,14 @@
 """Conditions and events, from history alone."""
 
-from muster.assertions.events import event_contains, failed_scheduling_event_names, scheduling_failure_names
+from muster.assertions.events import (
+    event_contains,
+    failed_scheduling_event_names,
+    or_by_group,
+    scheduling_failure_names,
+)
 from muster.assertions.pods import unschedulable
 from muster.recording.questions import eventually
+from muster.schedulers.kueue.dialect import KUEUE
 from tests.support.history_builder import PENDING, TRUE, HistoryBuilder, ask, full_node
 
 
@@ -24,3 +30,26 @@ def test_events_about_a_pod() -> None:
     assert ask(event_contains("tolerant", "TaintManagerEviction", "Cancelling"), builder) is PENDING
     assert ask(event_contains("tolerant", "Killing", "Marking"), builder) is PENDING
     assert ask(event_contains("missing", "TaintManagerEviction", "Marking"), builder) is PENDING
+
+
+WAITS = {"conditions": [{"type": "QuotaReserved", "status": "False", "message": "insufficient quota"}]}
+RESERVED = {"conditions": [{"type": "QuotaReserved", "status": "True"}]}
+
+
+def test_a_gated_pod_is_reported_by_its_group_object() -> None:
+    question = or_by_group(scheduling_failure_names("large", ("nvidia.com/gpu",)), "large")
+    builder = HistoryBuilder(KUEUE).pod("large", 3).pod("other", 1).gated("large").gated("other")
+    assert ask(question, builder) is PENDING
+    assert ask(question, builder.custom_object("Workload", "pod-other", WAITS, owner="other")) is PENDING
+    assert ask(question, builder.custom_object("Workload", "pod-large", WAITS, owner="large")) is TRUE
+    assert ask(question, builder.custom_object("Workload", "pod-large", RESERVED, owner="large")) is PENDING
+
+
+def test_a_pod_without_gates_reports_for_itself() -> None:
+    """Also where another pod of the same scheduler is gated, and where groups do not speak for pods."""
+    question = or_by_group(scheduling_failure_names("large", ("nvidia.com/gpu",)), "large")
+    ungated = HistoryBuilder(KUEUE).pod("large", 3).unschedulable("large", "no reason")
+    assert ask(question, ungated.custom_object("Workload", "pod-large", WAITS, owner="large")) is PENDING
+    assert ask(question, ungated.unschedulable("large", "Insufficient nvidia.com/gpu")) is TRUE
+    plain = HistoryBuilder().pod("large", 3).gated("large")
+    assert ask(question, plain.custom_object("Workload", "pod-large", WAITS, owner="large")) is PENDING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler.core.actions import WAITING_FOR_MEMBERS, Report
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import Counts
 from tests.support.cluster_builder import FakeCluster, key
@@ -17,6 +18,15 @@ def test_a_gang_is_pending_below_min_member() -> None:
     assert decision.reasons["train-0"] == "gang team/train is below minMember: 1 of 2 pods exist"
     cluster.pod("train-1", 1, group=key("train"))
     assert cluster.step().bound == {"train-0": "n", "train-1": "n"}
+
+
+def test_an_incomplete_gang_is_not_reported_unschedulable() -> None:
+    """No node would help: an autoscaler must not add one for it."""
+    cluster = FakeCluster()
+    cluster.group("train", 2)
+    cluster.pod("train-0", 1, group=key("train"))
+    (report,) = (action for action in cluster.step().actions if isinstance(action, Report))
+    assert report.reason == WAITING_FOR_MEMBERS
 
 
 def test_no_member_is_bound_when_only_part_of_the_gang_fits() -> None:

@@ -1,5 +1,6 @@
 """A scenario as kubectl commands, from made-up writes."""
 
+import re
 import subprocess
 
 from muster.cluster.api import MERGE_PATCH, STRATEGIC_PATCH, Write
@@ -108,3 +109,14 @@ def test_the_script_is_valid_shell() -> None:
     pod = created("Pod", "low", "/api/v1/namespaces/muster-7-1/pods", "muster-7-1")
     checked = subprocess.run(["sh", "-n"], input=script_of(pod, kind="given"), text=True, check=False)
     assert checked.returncode == 0
+
+
+def test_a_time_is_that_of_the_script_and_not_of_the_scenario() -> None:
+    since = {"status": {"conditions": [{"type": "Ready", "lastTransitionTime": "2026-11-18T16:05:07Z"}]}}
+    patch = Write("PATCH", "/api/v1/nodes/gpu-1/status", {}, since, STRATEGIC_PATCH)
+    (line,) = (one for one in script_of(patch).splitlines() if one.startswith("kubectl patch"))
+    printed = subprocess.run(
+        ["sh", "-c", line.replace("kubectl", "echo", 1)], capture_output=True, text=True, check=True
+    )
+    assert "2026-11-18T16:05:07Z" not in printed.stdout
+    assert re.search(r'"lastTransitionTime": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"', printed.stdout)

@@ -59,3 +59,9 @@ def test_who_asks_less_of_victim_events_is_excused() -> None:
         if "job-preemption" in {claim for each in scheduler.configurations for claim in scheduler.claims(each)}:
             excused = any("JPR-18" in excuse.behaviours for excuse in scheduler.excuses)
             assert excused is not scheduler.dialect_class.victim_event_names_preemptor
+
+
+def test_who_asks_less_of_gated_pods_is_excused() -> None:
+    for scheduler in SCHEDULERS:
+        excused = any("TNT-01" in excuse.behaviours and excuse.part for excuse in scheduler.excuses)
+        assert excused is scheduler.dialect_class.conventions.reports_gated_pods_on_groups

@@ -47,6 +47,11 @@ def test_where_queues_preempt_every_pod_except_system_pods_is_in_a_queue() -> No
     assert gates(dialect.pod_manifest(PodRequest("core", 1, system=True), "kube-system")) == []
 
 
+def test_a_finalizer_of_the_scenario_stays_beside_that_of_kueue() -> None:
+    manifest = KueueDialect(preempts=True).pod_manifest(PodRequest("held", 1, finalizer=True), "space")
+    assert manifest["metadata"]["finalizers"] == ["muster.dev/held", OWN + "managed"]
+
+
 def test_a_probe_pod_has_a_queue_of_its_own() -> None:
     probe = PodRequest("probe", labels={ROLE_LABEL: PROBE_ROLE})
     assert KueueDialect().pod_manifest(probe, "space")["metadata"]["labels"][OWN + "queue-name"] == "muster-probes"
