@@ -95,7 +95,7 @@ def gangs_bind_alternately(patch: Patch) -> None:
 )
 def gangs_start_below_min_member(patch: Patch) -> None:
     """A gang starts with the members that exist, whatever its minMember."""
-    patch.function(scheduling_units._blocked_reason, lambda *_: "")
+    patch.function(scheduling_units._blocked_reason, lambda *_: ("", False))
 
 
 @fault('GNG-07: no pod of the gang "train" is bound')

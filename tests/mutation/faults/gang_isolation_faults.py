@@ -17,11 +17,11 @@ def gangs_are_known_by_name_only(patch: Patch) -> None:
     """Pods of gangs of equal name count for each other, whatever their namespaces."""
     blocked = scheduling_units._blocked_reason
 
-    def counted_by_name(linked: Sequence[Key], members: Sequence[Pod], cluster: ClusterState) -> str:
+    def counted_by_name(linked: Sequence[Key], members: Sequence[Pod], cluster: ClusterState) -> tuple[str, bool]:
         _, name = linked[0]
         existing = [pod for pod in cluster.pods.values() if pod.group and pod.group[1] == name]
         enough = len(existing) >= cluster.groups[linked[0]].min_member
-        return "" if enough else blocked(linked, members, cluster)
+        return ("", False) if enough else blocked(linked, members, cluster)
 
     patch.function(blocked, counted_by_name)
 
