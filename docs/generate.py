@@ -51,9 +51,7 @@ def current() -> str:
 
 def kind_page(text: str) -> str:
     """docs/kind.md with a new table of what real nodes can hold."""
-    before, _, rest = text.partition(NODES_BEGIN)
-    _, _, after = rest.partition(TABLES_END)
-    return f"{before}{NODES_BEGIN}\n{_nodes_table()}\n{TABLES_END}{after}"
+    return _with_tables(text, NODES_BEGIN, f"\n{_nodes_table()}\n")
 
 
 def _nodes_table() -> str:
@@ -116,10 +114,15 @@ def _on_existing(scheduler: type[Scheduler]) -> str:
 
 def reference_page(text: str) -> str:
     """The page with new tables of fields; the rest of it is written by hand."""
-    before, _, rest = text.partition(TABLES_BEGIN)
-    _, _, after = rest.partition(TABLES_END)
     tables = "\n\n".join(_fields_of(kind) for kind in KINDS)
-    return f"{before}{TABLES_BEGIN}\n\n{tables}\n\n{TABLES_END}{after}"
+    return _with_tables(text, TABLES_BEGIN, f"\n\n{tables}\n\n")
+
+
+def _with_tables(text: str, begin: str, tables: str) -> str:
+    """The page with these tables between the two comments."""
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(TABLES_END)
+    return f"{before}{begin}{tables}{TABLES_END}{after}"
 
 
 def _fields_of(kind: Kind) -> str:

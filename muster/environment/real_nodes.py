@@ -1,7 +1,7 @@
 """The nodes of a scenario on real workers: a kubelet starts and ends the containers, and no simulator plays them.
 
 A worker has the GPUs, labels and taints of the scenario's node while it is used, and is cordoned otherwise. A container
-is told to end, with an exit code, by a request that the API server passes on to it.
+ends, with an exit code, at a request that the API server passes on to it.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _OWN_LABELS = ("kubernetes.io/hostname",)  # that a kubelet sets itself
 
 
 class GpuCounts(Protocol):
-    """A cluster whose workers have as many GPUs as they are told to."""
+    """A cluster that sets the number of GPUs of its workers."""
 
     def set_gpus(self, counts: Mapping[str, int]) -> None:
-        """Return when the device plugins were told; the kubelets report it a moment later."""
+        """Return when the device plugins have the numbers; the kubelets report them a moment later."""
 
 
 class RealNodes(SimulatedNodes):
     """`scenario.nodes` where the plan has mapped every node that takes pods to a worker."""
 
-    grace = "1"
+    grace = 1
 
     def __init__(self, api: Api, labels: dict[str, str], plan: NodePlan, cluster: GpuCounts) -> None:
         super().__init__(api, labels, plan)
@@ -121,13 +121,13 @@ class RealNodes(SimulatedNodes):
         if found["status"]["phase"] in ("Succeeded", "Failed"):
             return
         if found["spec"]["restartPolicy"] == "Always":
-            self._api.delete(POD, pod, namespace, grace=1)
+            self._api.delete(POD, pod, namespace, grace=self.grace)
             return
         self._exit(namespace, pod, code)
 
     def end_grace_period(self, namespace: str, pod: str) -> None:
-        """The container ends as if it was killed. A grace period that is shortened would do, but not every kubelet
-        notices that: one of two went on waiting for an hour."""
+        """The container ends as if it was killed. A grace period that is shortened would do, but a kubelet does not
+        always notice that: one of two pods was still running after five minutes."""
         self._exit(namespace, pod, _KILLED)
 
     def _exit(self, namespace: str, pod: str, code: int) -> None:
@@ -157,9 +157,7 @@ class RealNodes(SimulatedNodes):
             terminating = [pod for pod in history.pods if pod.running and pod.deleting and not (pod.gone or pod.ended)]
         for pod in terminating:
             self._exit(pod.namespace, pod.name, _KILLED)
-        self._api.delete_all(POD, namespace, gracePeriodSeconds=self.grace)
-        for name, other in history.other_namespaces.items():
-            self._api.delete(POD, name, other, grace=1)
+        super().delete_pods(history, namespace)
         deadline = time.monotonic() + timeouts.SETTING_UP
         with history.changed:
             while left := [pod.name for pod in history.pods if pod.bound and not pod.gone]:

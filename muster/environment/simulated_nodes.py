@@ -24,6 +24,8 @@ Manifest = dict[str, Any]
 class SimulatedNodes:
     """`scenario.nodes`. `plan` says why they are not real; None where they could not be."""
 
+    grace = 0  # seconds that pods have when their scenario is over
+
     def __init__(self, api: Api, labels: dict[str, str], plan: NodePlan | None = None) -> None:
         self._api, self._labels, self.plan = api, labels, plan
         self._created: list[str] = []
@@ -75,13 +77,13 @@ class SimulatedNodes:
         return ""
 
     def delete_pods(self, history: History, namespace: str) -> None:
-        """Delete all pods of a scenario. The default namespace is shared: none is left there, also none re-created."""
-        self._api.delete_all(POD, namespace, gracePeriodSeconds="0")
+        """Delete all pods of a scenario."""
+        self._delete_all(namespace)
         for pod, other in history.other_namespaces.items():
-            self._api.delete(POD, pod, other, grace=0)
+            self._api.delete(POD, pod, other, grace=self.grace)
 
     def delete_late_pods(self, namespace: str) -> None:
-        """Pods that a controller has created again meanwhile."""
+        """Also those that were created again meanwhile: the default namespace is shared, and none is left there."""
         if namespace != DEFAULT_NAMESPACE:
             return
         attempts = tenacity.Retrying(
@@ -91,7 +93,7 @@ class SimulatedNodes:
         )
 
         def delete_and_list() -> list[Any]:
-            self._api.delete_all(POD, namespace, gracePeriodSeconds=self.grace)
+            self._delete_all(namespace)
             found: list[Any] = self._api.list(POD, namespace)["items"]
             return found
 
@@ -101,7 +103,8 @@ class SimulatedNodes:
             left = ", ".join(one["metadata"]["name"] for one in self._api.list(POD, namespace)["items"])
             raise HarnessError(f"pods of the scenario are not gone: {left}; try MUSTER_TIMEOUT_SCALE=3") from None
 
-    grace = "0"  # seconds that pods have when their scenario is over
+    def _delete_all(self, namespace: str) -> None:
+        self._api.delete_all(POD, namespace, gracePeriodSeconds=str(self.grace))
 
     def remove(self) -> None:
         """Delete the nodes, after their pods."""
