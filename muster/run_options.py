@@ -118,6 +118,14 @@ class RunOptions:
         settings={"choices": NODE_TYPES},
         reproduces=True,
     )
+    installation: Path | None = _option(
+        None,
+        "kind: install the scheduler in the cluster, from the images and manifests that this file names",
+        WHERE,
+        metavar="FILE",
+        parse=Path,
+        reproduces=True,
+    )
     reuse: bool = _option(False, "keep the kind cluster from run to run", WHERE, reproduces=True)
     run_id: str = _option("", "the id of this run on an existing cluster", WHERE, metavar="ID", in_cli=False)
     workers: int = _option(
@@ -143,8 +151,8 @@ class RunOptions:
         object.__setattr__(self, "cluster", self.cluster or ("kubeconfig" if existing else "local"))
         if self.cluster not in CLUSTERS:
             raise UsageError(f"unknown cluster {self.cluster!r}: choose from {', '.join(CLUSTERS)}")
-        if self.cluster != "kind" and (self.kind_image or self.reuse):
-            raise UsageError("--kind-image and --reuse are for --cluster kind")
+        if self.cluster != "kind" and (self.kind_image or self.reuse or self.installation):
+            raise UsageError("--kind-image, --installation and --reuse are for --cluster kind")
         if self.node_type not in ("", *NODE_TYPES):
             raise UsageError(f"unknown node type {self.node_type!r}: choose from {', '.join(NODE_TYPES)}")
         if self.node_type == "real" and self.cluster != "kind":

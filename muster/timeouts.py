@@ -31,6 +31,7 @@ KIND_READY = 180  # `kind create cluster --wait`: the first start pulls and unpa
 ENGINE_COMMAND = _scaled(30)  # one command of docker or podman
 ENGINE_SCRIPT = _scaled(120)  # a script inside a node's container
 ENGINE_IMAGE = _scaled(1800)  # an image of a gigabyte, over a slow line
+ROLLOUT = _scaled(120)  # all pods of a Deployment on a kind cluster are available
 STATIC_POD_RESTART = 60  # the kubelet ends or starts the scheduler's static pod
 
 # Processes and tools

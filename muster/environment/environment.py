@@ -26,7 +26,13 @@ from muster.environment.existing_cluster_policy import ExistingClusterPolicy, no
 from muster.environment.fault_injector import start_fault_injector
 from muster.environment.kubectl_script import KubectlScript
 from muster.environment.node_plan import StepText, Workers, plan_nodes
-from muster.environment.own_clusters import cluster_description, own_cluster, own_scheduler, report_kept_files
+from muster.environment.own_clusters import (
+    cluster_description,
+    own_cluster,
+    own_scheduler,
+    report_kept_files,
+    scheduler_assets,
+)
 from muster.environment.probe import NAME as PROBE_NAME
 from muster.environment.probe import SchedulerProbe
 from muster.environment.real_nodes import RealNodes
@@ -35,6 +41,7 @@ from muster.environment.simulated_nodes import SimulatedNodes
 from muster.errors import ConformanceFailure, HarnessError, SchedulerCrashed, SchedulerNotServing
 from muster.operators import Operator, choose_operator
 from muster.operators.base import OperatorSettings
+from muster.operators.deployed import DeployedOperator
 from muster.processes import Process
 from muster.recording.history import History
 from muster.recording.recorder import RECORDED, Recorder
@@ -78,7 +85,7 @@ class Environment:
             self.scheduler: Scheduler = self._policy.new_scheduler(cluster)
             self._policy.watch_bystanders(cluster, self.scheduler, self._possible_preemptors)
         else:
-            files = assets.ensure(self._scheduler_class.assets, print_line=self._print_line)
+            files = assets.ensure(scheduler_assets(self._options), print_line=self._print_line)
             self.cluster = own_cluster(self._options, self._print_line)
             self.api = self.cluster.start().api
             self.scheduler = own_scheduler(self.cluster, self._options.scheduler, files)
@@ -175,8 +182,7 @@ class Environment:
             return self.operator
         if self._policy:
             require_kinds(self.api, TRAINING_JOBS)
-        files = assets.ensure(self._operator_class.assets, print_line=self._print_line)
-        self.operator = self._operator_class(replace(self.scheduler.context, assets=files), self.scheduler.dialect)
+        self.operator = self._new_operator()
         if not self._policy:
             self.operator.install(self.api)
         for resource in (*TRAINING_JOBS, SERVICE, CONFIG_MAP):
@@ -187,6 +193,14 @@ class Environment:
         self.operator.start()
         self.operator.wait_until_ready()
         return self.operator
+
+    def _new_operator(self) -> Operator:
+        """Beside the cluster, unless it was installed there with the scheduler."""
+        context, dialect = self.scheduler.context, self.scheduler.dialect
+        if isinstance(self.cluster, KindCluster) and self.cluster.installation and self.cluster.installation.operator:
+            return DeployedOperator(context, dialect, self.cluster, self.cluster.installation.operator)
+        files = assets.ensure(self._operator_class.assets, print_line=self._print_line)
+        return self._operator_class(replace(context, assets=files), dialect)
 
     def client(self) -> Client:
         """The command-line client that was chosen for the run, installed."""

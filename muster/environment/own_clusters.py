@@ -13,12 +13,14 @@ from muster.cluster.container import ContainerCluster
 from muster.cluster.interface import Cluster
 from muster.cluster.k3s import K3sCluster
 from muster.cluster.kind import KindCluster
+from muster.cluster.kind.installation import Installation
 from muster.cluster.local import LocalCluster
-from muster.environment.in_cluster_scheduler import InClusterScheduler
+from muster.environment.kind_schedulers import InstalledScheduler, KindStaticPodScheduler
 from muster.errors import UsageError
 from muster.operators import choose_operator
 from muster.run_options import RunOptions
 from muster.schedulers import ProcessContext, Scheduler, choose
+from muster.schedulers.custom import CustomScheduler
 from muster.schedulers.kube_scheduler import KubeScheduler
 
 
@@ -43,6 +45,7 @@ def own_cluster(options: RunOptions, print_line: Callable[[str], None]) -> Clust
     """Not started yet."""
     chosen, _ = choose(options.scheduler)
     keep = options.keep
+    installation = installation_of(options)
     if options.cluster == "local":
         return local_cluster(options.scheduler, print_line, keep=keep)
     if chosen.feature_gates:
@@ -56,7 +59,8 @@ def own_cluster(options: RunOptions, print_line: Callable[[str], None]) -> Clust
         return KindCluster(
             image=options.kind_image,
             reuse=options.reuse,
-            own_scheduler=own,
+            own_scheduler=own and installation is None,
+            installation=installation,
             real_nodes={"real": True, "simulated": False}.get(options.node_type),
             keep=keep,
             print_line=print_line,
@@ -75,35 +79,27 @@ def own_scheduler(cluster: Cluster, scheduler: str, files: Mapping[str, Path]) -
     """The scheduler under test on a cluster of Muster's own."""
     chosen, configuration = choose(scheduler)
     context = ProcessContext.on(cluster, files)
+    if isinstance(cluster, KindCluster) and cluster.installation is not None:
+        return InstalledScheduler(cluster, chosen, configuration, context)
     if isinstance(cluster, KindCluster) and comes_with_kind(scheduler):
         return KindStaticPodScheduler(cluster, chosen, configuration, context)
     return chosen(configuration, context)
 
 
+def scheduler_assets(options: RunOptions) -> tuple[str, ...]:
+    """The binaries of the scheduler under test; of one that is installed only what renders its manifests."""
+    chosen, _ = choose(options.scheduler)
+    return chosen.assets if installation_of(options) is None else ("kubectl",)
+
+
+def installation_of(options: RunOptions) -> Installation | None:
+    """What is installed in the cluster instead of running beside it: by --installation, or by the description."""
+    if options.installation is not None:
+        return Installation.read(str(options.installation))
+    chosen, configuration = choose(options.scheduler)
+    return CustomScheduler.installation(configuration, options.cluster) if chosen is CustomScheduler else None
+
+
 def comes_with_kind(scheduler: str) -> bool:
     """Whether a kind cluster has this scheduler already: kube-scheduler in its default configuration."""
     return choose(scheduler) == (KubeScheduler, "default")
-
-
-class KindStaticPodScheduler(InClusterScheduler):
-    """The kube-scheduler of a kind cluster, a static pod with Muster's settings. It can be paused and killed."""
-
-    def __init__(
-        self, cluster: KindCluster, chosen: type[Scheduler], configuration: str, context: ProcessContext
-    ) -> None:
-        super().__init__(chosen, configuration, context)
-        self._cluster = cluster
-        self.longest_backoff = self._chosen.longest_backoff  # Muster's settings, not those of an existing cluster
-
-    def settings(self) -> dict[str, str]:
-        return self._chosen.settings() | {"scheduler": f"{self.name} of the kind cluster itself"}
-
-    def pause(self) -> None:
-        self._cluster.signal_scheduler("STOP")
-
-    def resume(self) -> None:
-        self._cluster.signal_scheduler("CONT")
-
-    def kill(self) -> None:
-        """The kubelet restarts it."""
-        self._cluster.signal_scheduler("KILL")

@@ -141,13 +141,18 @@ class ReferenceOperator(Operator):
         for kind in JOB_KINDS:
             install_crds(api, paths.manifests() / "crds" / f"{kind.crd}.yaml")
 
-    def _prepare(self) -> Process:
-        directory = self.context.directory
-        flags = ["--kubeconfig", str(self.context.admin_kubeconfig), "--profile", self.settings.profile]
+    def flags(self) -> list[str]:
+        """Options with their values that a scenario's settings become."""
+        flags = ["--profile", self.settings.profile]
         flags += ["--gang", self.dialect.gang_api, "--gang-jobs", self.settings.gang_jobs]
         flags += ["--scheduler-name", self.dialect.scheduler_name]
         if self.kubectl_image:
             flags += ["--mpi-kubectl-delivery-image", self.kubectl_image]
+        return flags
+
+    def _prepare(self) -> Process:
+        directory = self.context.directory
+        flags = ["--kubeconfig", str(self.context.admin_kubeconfig), *self.flags()]
         argv = [sys.executable, "-m", *os.environ.get(_REPLACEMENT, "scheduler.operator").split(), *flags]
         log, env = directory / "operator.log", paths.scheduler_environment()
         return Process("operator", argv, directory=directory, log=log, env=env)

@@ -15,7 +15,6 @@ from muster.suite.paths import suite_root
 
 if TYPE_CHECKING:
     from muster.cluster.kubeconfig_files import Kubeconfig
-    from muster.schedulers import Scheduler
 
 # The binaries that a cluster needs; any other needs those of a control plane.
 CLUSTER_BINARIES: dict[str, tuple[str, ...]] = {
@@ -78,9 +77,13 @@ def _check_kind(options: RunOptions) -> RunOptions:
     """An engine that answers and an image that is there."""
     from muster.cluster.kind.docker_cli import Engine
     from muster.cluster.kind.kind_cli import STOCK_IMAGE
+    from muster.environment.own_clusters import installation_of
 
     if options.kind_image.endswith(".tar"):
         options = options.replace(kind_image=str(Path(options.kind_image).absolute()))
+    if options.installation:
+        options = options.replace(installation=options.installation.absolute())
+    installation_of(options)  # read once more later: mistakes in the file are reported before anything is started
     Engine(print_progress).ensure_image(options.kind_image or STOCK_IMAGE)
     return options
 
@@ -117,24 +120,23 @@ def _pinned(options: RunOptions, kubeconfig: Kubeconfig, context: str) -> RunOpt
     return options.replace(context=context)
 
 
-def binaries(cluster: str, scheduler: type[Scheduler]) -> tuple[str, ...]:
+def binaries(options: RunOptions) -> tuple[str, ...]:
     """Of the cluster and of the scheduler; on an existing cluster the scheduler is there already."""
     from muster.assets import CONTROL_PLANE
+    from muster.environment.own_clusters import scheduler_assets
 
-    needed = CLUSTER_BINARIES.get(cluster, CONTROL_PLANE)
-    return needed if cluster == "kubeconfig" else (*needed, *scheduler.assets)
+    needed = CLUSTER_BINARIES.get(options.cluster, CONTROL_PLANE)
+    return needed if options.on_existing_cluster else (*needed, *scheduler_assets(options))
 
 
 def ensure_binaries(options: RunOptions) -> None:
     """Before the workers start, so that no binary is built twice and the progress is seen."""
     if not any((suite_root() / "fixtures").glob("*.py")):  # a suite without fixtures starts no cluster
         return
-    from muster import schedulers
     from muster.arena.clients import choose_client
     from muster.assets import ensure
     from muster.operators import choose_operator
 
-    scheduler, _ = schedulers.choose(options.scheduler)
     operator, client = choose_operator(options.operator), choose_client(options.client)
     beside = (*operator.assets, *client.assets)
-    ensure(list(dict.fromkeys((*binaries(options.cluster, scheduler), *beside))), print_line=print_progress)
+    ensure(list(dict.fromkeys((*binaries(options), *beside))), print_line=print_progress)

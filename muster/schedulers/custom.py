@@ -6,17 +6,18 @@ docs/your-scheduler.md shows the file. It is read and checked before anything is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-import yaml
-
 from muster.cluster.api import Api
+from muster.cluster.description_file import PAGE, read_description, yaml_key
+from muster.cluster.kind.installation import KEYS, Installation, image_reference
 from muster.errors import UsageError
 from muster.processes import Process
 from muster.schedulers.base import CLAIMS_OF_EVERY_SCHEDULER, ProcessContext, Scheduler
 from muster.schedulers.crds import install_crds
+from muster.schedulers.deployment_manifests import deployment_manifests, substitute
 from muster.schedulers.dialect import Dialect
 from muster.schedulers.koordinator import KoordinatorDialect
 from muster.schedulers.volcano import VolcanoDialect
@@ -27,7 +28,6 @@ _DIALECTS: dict[str, type[Dialect]] = {
     "volcano": VolcanoDialect,
     "koordinator": KoordinatorDialect,
 }
-_PAGE = "docs/your-scheduler.md"
 _TYPES: dict[str, tuple[type, ...]] = {
     "command": (list,),
     "scheduler_name": (str,),
@@ -36,8 +36,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "longest_backoff": (int, float),
     "files": (dict,),
     "definitions": (list,),
+    **KEYS,
 }
-_TYPE_NAMES = {list: "a list", dict: "a mapping", str: "a string", int: "a number", float: "a number"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,41 +52,42 @@ class SchedulerDescription:
     longest_backoff: float = 10.0
     files: dict[str, str] = field(default_factory=dict)
     definitions: list[str] = field(default_factory=list)
+    images: list[str] = field(default_factory=list)
+    manifests: list[str] = field(default_factory=list)
+    deployment: str = ""
+    operator: str = ""
 
     @classmethod
     def read(cls, path: str) -> SchedulerDescription:
         file = Path(path).resolve()
-        try:
-            loaded = yaml.safe_load(file.read_text())
-        except (OSError, yaml.YAMLError, UnicodeDecodeError) as problem:
-            reason = getattr(problem, "strerror", None) or str(problem).replace("\n", " ")
-            raise UsageError(f"cannot read the scheduler description {file}: {reason}") from None
-        if not isinstance(loaded, dict):
-            raise UsageError(f"{file} does not describe a scheduler: {_PAGE} has an example")
-        given = {str(key).replace("-", "_"): value for key, value in loaded.items()}
-        return cls._checked(file, given)
+        return cls._checked(file, read_description(file, _TYPES, "a scheduler"))
 
     @classmethod
     def _checked(cls, file: Path, given: dict[str, Any]) -> SchedulerDescription:
-        for key, value in given.items():
-            if key not in _TYPES:
-                known = ", ".join(sorted(map(_yaml_key, _TYPES)))
-                raise UsageError(f"{file}: unknown key {_yaml_key(key)!r}: choose from {known}")
-            if not isinstance(value, _TYPES[key]):
-                wanted = _TYPE_NAMES[_TYPES[key][0]]
-                raise UsageError(
-                    f"{file}: {_yaml_key(key)!r} must be {wanted}, not {type(value).__name__}: see {_PAGE}"
-                )
-        for key in ("command", "scheduler_name", "claims"):
+        started_by = () if given.get("manifests") or given.get("images") else ("command",)
+        for key in (*started_by, "scheduler_name", "claims"):
             if not given.get(key):
-                raise UsageError(f"{file}: {_yaml_key(key)!r} is missing: see {_PAGE}")
+                raise UsageError(f"{file}: {yaml_key(key)!r} is missing: see {PAGE}")
         unknown = [capability for capability in given["claims"] if capability not in CAPABILITIES]
         if unknown:
             raise UsageError(f"{file}: unknown capability {unknown[0]!r}: choose from {', '.join(CAPABILITIES)}")
         if given.get("dialect", "kubernetes") not in _DIALECTS:
             raise UsageError(f"{file}: unknown dialect {given['dialect']!r}: choose from {', '.join(_DIALECTS)}")
-        given["command"] = [str(argument) for argument in given["command"]]
+        given["command"] = [str(argument) for argument in given.get("command", ())]
         return cls(file=file, **given)
+
+    def installation(self) -> Installation:
+        """The user's manifests, or else a Deployment of the image with the command and the files."""
+        keys = {name: getattr(self, name) for name in KEYS}
+        keys["manifests"] = [*self.definitions, *self.manifests]
+        given = Installation.given(self.file, keys)
+        if self.manifests:
+            return given
+        if len(self.images) != 1:
+            raise UsageError(f"{self.file}: several images and no 'manifests' that use them: see {PAGE}")
+        image = image_reference(given.images[0])
+        objects = deployment_manifests(self.scheduler_name, image, self.command, self.files)
+        return replace(given, objects=tuple(objects))
 
 
 class CustomScheduler(Scheduler):
@@ -108,6 +109,18 @@ class CustomScheduler(Scheduler):
     def resolve(cls, configuration: str) -> str:
         return str(SchedulerDescription.read(configuration).file)
 
+    @classmethod
+    def installation(cls, configuration: str, cluster: str) -> Installation | None:
+        """What is installed in a cluster of this kind; None: the command is started beside it."""
+        description = SchedulerDescription.read(configuration)
+        if not (description.images or description.manifests):
+            return None
+        if cluster != "kind":
+            if description.command:
+                return None
+            raise UsageError(f"{description.file.name} has no command, only images and manifests: use --cluster kind")
+        return description.installation()
+
     def _make_dialect(self) -> Dialect:
         return _DIALECTS[self._description.dialect](self._description.scheduler_name)
 
@@ -126,19 +139,9 @@ class CustomScheduler(Scheduler):
         description, directory = self._description, self.context.directory
         values = {"{kubeconfig}": str(self.context.admin_kubeconfig), "{directory}": str(directory)}
         for name, text in description.files.items():
-            (directory / Path(name).name).write_text(_substitute(str(text), values))
-        program, *arguments = (_substitute(argument, values) for argument in description.command)
+            (directory / Path(name).name).write_text(substitute(str(text), values))
+        program, *arguments = (substitute(argument, values) for argument in description.command)
         if "/" in program:
             program = str((description.file.parent / program).absolute())  # not resolved: a venv's python is a link
         log = directory / "scheduler.log"
         return [Process(description.scheduler_name, [program, *arguments], directory=directory, log=log)]
-
-
-def _yaml_key(field_name: str) -> str:
-    return field_name.replace("_", "-")
-
-
-def _substitute(text: str, values: Mapping[str, str]) -> str:
-    for placeholder, value in values.items():
-        text = text.replace(placeholder, value)
-    return text

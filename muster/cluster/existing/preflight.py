@@ -107,7 +107,8 @@ def _not_served(kinds: Sequence[Resource]) -> str:
 def _crd_files(group: str) -> list[Path]:
     """What an administrator applies where kinds of this group are missing and their own installer is not wanted."""
     files = sorted((paths.manifests() / "crds").glob("*.yaml"))
-    return [file for file in files if yaml.safe_load(file.read_text(encoding="utf-8"))["spec"]["group"] == group]
+    read = {file: yaml.safe_load(file.read_text(encoding="utf-8")) for file in files}
+    return [file for file, loaded in read.items() if loaded.get("spec", {}).get("group") == group]
 
 
 def _check_admission(api: Api, findings: Findings) -> None:

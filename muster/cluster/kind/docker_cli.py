@@ -51,9 +51,9 @@ class Engine:
                 f"`docker {arguments[0]}` did not end within {seconds:g} s: is the engine healthy (`docker info`)?"
             ) from None
 
-    def run_in_node(self, node: str, script: str, text: str = "") -> str:
+    def run_in_node(self, node: str, script: str, text: str = "", *, seconds: float = timeouts.ENGINE_SCRIPT) -> str:
         """Run a line of shell in a node with `text` as its standard input, and return its output."""
-        outcome = self.run("exec", "--interactive", node, "sh", "-c", script, seconds=timeouts.ENGINE_SCRIPT, text=text)
+        outcome = self.run("exec", "--interactive", node, "sh", "-c", script, seconds=seconds, text=text)
         if outcome.returncode:
             raise HarnessError(f"in the node {node} `{script}` failed: {_last_line(outcome)}")
         return outcome.stdout
@@ -87,6 +87,18 @@ class Engine:
             self._print_line(f"{reference}: loading it into Docker")
             self._transfer(reference, "load", "--quiet", "--input", str(archive))
         return reference
+
+    def require(self, reference: str) -> None:
+        """Pull an image of the user's unless the engine has it."""
+        if self._has(reference):
+            return
+        self._print_line(f"{reference}: not present, pulling it")
+        outcome = self.run("pull", "--quiet", reference, seconds=timeouts.ENGINE_IMAGE)
+        if outcome.returncode:
+            raise disk_full_error(outcome.stderr) or HarnessError(
+                f"Docker does not have the image {reference}, and cannot pull it ({_last_line(outcome)}): "
+                "build or load it first, or name an archive of it (.tar)."
+            )
 
     def image_of(self, node: str, image: str) -> str:
         """The name of the image that a node was made from; empty if it is `image`, under whatever name."""

@@ -14,6 +14,7 @@ import yaml
 
 from muster import timeouts
 from muster.cluster.kind.docker_cli import Engine, disk_full_error
+from muster.cluster.kind.installation import is_archive
 from muster.cluster.kind.machine_files import machine_mounts
 from muster.errors import HarnessError
 from muster.processes import Process, Reaper
@@ -113,6 +114,11 @@ class Kind:
     def load(self, archive: Path) -> None:
         """Give the images of an archive to every node."""
         self._run("load", "image-archive", str(archive), f"--name={self.name}")
+
+    def load_to_control_plane(self, image: str) -> None:
+        """Give it an image that the engine has, or all images of an archive."""
+        what = "image-archive" if is_archive(image) else "docker-image"
+        self._run("load", what, image, f"--name={self.name}", f"--nodes={self.node}")
 
     def release(self) -> None:
         """Let the cluster outlive this process."""

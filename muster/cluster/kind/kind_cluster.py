@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +21,17 @@ from muster.assets.cache import file_lock
 from muster.cluster.api import Api
 from muster.cluster.interface import Connection
 from muster.cluster.kind.docker_cli import Engine
+from muster.cluster.kind.installation import DeploymentName, Installation, is_archive
+from muster.cluster.kind.installer import (
+    arguments_of,
+    install,
+    open_control_plane,
+    run_with_arguments,
+    signal_processes,
+    uninstall,
+)
 from muster.cluster.kind.kind_cli import STOCK_IMAGE, Kind
-from muster.cluster.kind.reset import SIMULATED, cordon_real_nodes, delete_leftovers, prepare_workers
+from muster.cluster.kind.reset import SIMULATED, cordon_real_nodes, delete_leftovers, prepare_workers, use_local_images
 from muster.cluster.kind.static_pod import start_scheduler, stop_scheduler
 from muster.cluster.kind.training_images import training_archive
 from muster.cluster.kubeconfig import CONTEXT, write_client_kubeconfig
@@ -80,6 +89,8 @@ class KindConnection(Connection):
 class KindCluster:
     """`image` is a reference or an archive, stock if empty; `own_scheduler` lets the cluster's own scheduler run.
 
+    `installation` is installed before the cluster's own scheduler, which its pods need, is stopped.
+
     `real_nodes` gives it workers for scenarios; None: if the image is one of Muster's, whose nodes have GPUs.
 
     `keep` may be changed until `stop`, which then leaves the cluster and says how to remove it.
@@ -93,6 +104,7 @@ class KindCluster:
         image: str = "",
         reuse: bool = False,
         own_scheduler: bool = False,
+        installation: Installation | None = None,
         real_nodes: bool | None = False,
         keep: bool = False,
         print_line: Callable[[str], None] | None = None,
@@ -103,6 +115,8 @@ class KindCluster:
         self.nodes: tuple[str, ...] = ()  # all real nodes
         self._gpus: dict[str, int] = {}
         self._image, self._reuse, self._own_scheduler = image, reuse, own_scheduler
+        self.installation = installation
+        self._deployment: DeploymentName | None = None  # of the scheduler, where it was installed
         self.keep = keep
         self._reuse_lock = ExitStack()
         self._print_line = print_line or (lambda _: None)
@@ -138,8 +152,11 @@ class KindCluster:
         if self._reuse and cluster.exists():
             self._require_image(cluster)
             api = _connect_to_reused(cluster, self._connect)
+            uninstall(self._engine, cluster.node)
             delete_leftovers(api, cluster.node)
             self._kind = cluster
+            if self.installation is not None:
+                start_scheduler(self._engine, cluster.node)
         else:
             cluster.create(image or self._engine.ensure_image(STOCK_IMAGE))
             self._kind = cluster
@@ -149,13 +166,31 @@ class KindCluster:
             prepare_workers(api, cluster.workers)
         self.workers, self.nodes = tuple(cluster.workers), tuple(cluster.nodes)
         cordon_real_nodes(api)
-        self._node = cluster.node
+        self._node, self._api = cluster.node, api
+        if self.installation is not None:
+            self._deployment = self._install(self.installation, cluster, api)
         (start_scheduler if self._own_scheduler else stop_scheduler)(self._engine, cluster.node)
         if not real:
             self.simulate(on=True)
         if self._reuse:
             cluster.release()
         return KindConnection(self.client_kubeconfig("admin"), CONTEXT, node=cluster.node, workers=self.workers)
+
+    def _install(self, installation: Installation, cluster: Kind, api: Api) -> DeploymentName:
+        """Load the images, and return when all workloads are available; the name is that of the scheduler."""
+        kubectl = assets.ensure(("kubectl",), print_line=self._print_line)["kubectl"]
+        manifests = installation.render(kubectl, self.directory)
+        scheduler = installation.scheduler_deployment(manifests)
+        for image in installation.images:
+            if not is_archive(image):
+                self._engine.require(image)
+            cluster.load_to_control_plane(image)
+        self._print_line(f"kind: installing {installation.title}")
+        use_local_images(api)
+        open_control_plane(api, cluster.node, on=True)
+        install(self._engine, cluster.node, api, manifests)
+        open_control_plane(api, cluster.node, on=False)
+        return scheduler
 
     def simulate(self, *, on: bool) -> None:
         """Start or stop what plays the pods of simulated nodes."""
@@ -215,8 +250,19 @@ class KindCluster:
         return self._kwok.logs() if self._kwok is not None else {}
 
     def signal_scheduler(self, name: Literal["STOP", "CONT", "KILL"]) -> None:
-        """Send a signal to the cluster's own scheduler; the kubelet restarts one that was killed."""
+        """Send a signal to the scheduler in the cluster; the kubelet restarts one that was killed."""
+        if self._deployment is not None:
+            signal_processes(self._engine, self._node, self._api, self._deployment, name)
+            return
         self._engine.run_in_node(self._node, f"pkill --signal {name} --exact kube-scheduler")
+
+    def arguments_of(self, deployment: DeploymentName) -> list[str]:
+        """The arguments of the first container of an installed Deployment."""
+        return arguments_of(self._api, deployment)
+
+    def run_with_arguments(self, deployment: DeploymentName, arguments: Sequence[str]) -> None:
+        """Return when all its pods are started again with them, on the control plane."""
+        run_with_arguments(self._engine, self._node, self._api, deployment, arguments)
 
     def _require_image(self, reused: Kind) -> None:
         """Without --kind-image the reused cluster is taken as it is."""

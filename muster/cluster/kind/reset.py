@@ -50,10 +50,15 @@ def cordon_real_nodes(api: Api) -> None:
         api.patch(NODE, node["metadata"]["name"], {"spec": {"unschedulable": True}})
 
 
-def prepare_workers(api: Api, workers: Sequence[str]) -> None:
-    """Return when every worker is ready and reports GPUs, if only none; `kind create` succeeds without either."""
+def use_local_images(api: Api) -> None:
+    """Kubelets take the images that were loaded, also those without a tag."""
     for manifest in yaml.safe_load_all((paths.manifests() / "kind" / "local-images.yaml").read_text()):
         api.ensure(manifest)
+
+
+def prepare_workers(api: Api, workers: Sequence[str]) -> None:
+    """Return when every worker is ready and reports GPUs, if only none; `kind create` succeeds without either."""
+    use_local_images(api)
     attempts = tenacity.Retrying(
         retry=tenacity.retry_if_result(bool),
         wait=tenacity.wait_fixed(0.2),

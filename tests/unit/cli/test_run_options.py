@@ -36,7 +36,7 @@ EVERY_OPTION = RunOptions(
 
 def test_every_option_is_listed() -> None:
     """Those of kind are set apart: they exclude a kubeconfig."""
-    others = RunOptions(cluster="kind", kind_image="x", reuse=True, node_type="real")
+    others = RunOptions(cluster="kind", kind_image="x", reuse=True, node_type="real", installation=Path("f"))
     fields = [field.name for field in dataclasses.fields(RunOptions)]
     same = [
         name for name in fields if getattr(EVERY_OPTION, name) == getattr(RunOptions(), name) == getattr(others, name)

@@ -44,8 +44,8 @@ def test_a_walkthrough_may_use_the_group_labels_of_any_scheduler() -> None:
     ("text", "message"),
     [
         ("kubescheduler", "unknown scheduler 'kubescheduler': choose from reference, kube-scheduler"),
-        ("mine=missing.yaml", "cannot read the scheduler description"),
-        ("mine=broken.yaml", "cannot read the scheduler description"),
+        ("mine=missing.yaml", "cannot read the description of a scheduler"),
+        ("mine=broken.yaml", "cannot read the description of a scheduler"),
         ("mine=other.yaml", "unknown key 'kind'"),
         ("mine=list.yaml", "does not describe a scheduler"),
         ("mine=no-command.yaml", "'command' is missing"),
