@@ -1,6 +1,7 @@
 # Needs Python 3.11+, make and git. Everything is written to this checkout and to Muster's cache, nowhere else.
 .POSIX:
-.PHONY: help env assets run unit test test-report test-schedulers lint lint-workflows plane-image test-container kind-image test-kind \
+.PHONY: help env assets run unit test test-report test-schedulers lint lint-workflows plane-image test-container scheduler-image suite-image \
+  kind-image test-kind test-kind-schedulers \
   mutation-test mutation-sample soak bench clean prove endure test-subjects
 
 PYTHON =
@@ -21,8 +22,11 @@ help:
 	@echo 'make lint-workflows   actionlint'
 	@echo 'make plane-image      the embedded control plane as an image, for --cluster container'
 	@echo 'make test-container   test that image; starts a container engine where there is none'
+	@echo 'make scheduler-image  the reference scheduler and operator as an image, from package registries alone'
+	@echo 'make suite-image      the suite with its control plane as an image, from package registries alone'
 	@echo 'make kind-image       a node image for kind, from package registries alone'
 	@echo 'make test-kind        test a real kind cluster; starts a container engine where there is none'
+	@echo 'make test-kind-schedulers  schedulers and an operator on kind as their own manifests install them'
 	@echo 'make mutation-test    run the suite on broken schedulers, where it must fail, and on correct variants'
 	@echo 'make mutation-sample  a tenth of the broken schedulers, chosen by the commit'
 	@echo 'make soak             kills, bad connections and repetitions, for hours'
@@ -89,12 +93,21 @@ test-container: env
 	@.venv/bin/python ci/kind-engine/run.py sh -c \
 	  'make plane-image && .venv/bin/python -m pytest tests/e2e/test_container_cluster.py -q -rs'
 
+# Into Docker where one answers; needs apt-get, as of Debian or Ubuntu.
+scheduler-image suite-image: env
+	@archive="$$(.venv/bin/python ci/python-images/build.py $(@:-image=))" || exit 1; \
+	if docker version >/dev/null 2>&1; then docker load --input "$$archive"; \
+	else echo "No Docker answers here. Where one does: docker load --input $$archive"; fi
+
 # The path of an archive for `muster run --cluster kind --kind-image`. Needs root, as debootstrap does.
 kind-image: env
 	@.venv/bin/python ci/kind-image/build.py
 
 test-kind: env
 	@ci/kind-test
+
+test-kind-schedulers: env
+	@ci/kind-schedulers/test
 
 # A failed verdict is a finding, not a failure of this target.
 test-schedulers: env

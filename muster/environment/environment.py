@@ -41,7 +41,7 @@ from muster.environment.simulated_nodes import SimulatedNodes
 from muster.errors import ConformanceFailure, HarnessError, SchedulerCrashed, SchedulerNotServing
 from muster.operators import Operator, choose_operator
 from muster.operators.base import OperatorSettings
-from muster.operators.deployed import DeployedOperator
+from muster.operators.deployed import deployed_operator
 from muster.processes import Process
 from muster.recording.history import History
 from muster.recording.recorder import RECORDED, Recorder
@@ -198,7 +198,8 @@ class Environment:
         """Beside the cluster, unless it was installed there with the scheduler."""
         context, dialect = self.scheduler.context, self.scheduler.dialect
         if isinstance(self.cluster, KindCluster) and self.cluster.installation and self.cluster.installation.operator:
-            return DeployedOperator(context, dialect, self.cluster, self.cluster.installation.operator)
+            deployment = self.cluster.installation.operator
+            return deployed_operator(self._operator_class, context, dialect, self.cluster, deployment)
         files = assets.ensure(self._operator_class.assets, print_line=self._print_line)
         return self._operator_class(replace(context, assets=files), dialect)
 

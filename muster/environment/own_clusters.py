@@ -50,16 +50,18 @@ def own_cluster(options: RunOptions, print_line: Callable[[str], None]) -> Clust
         return local_cluster(options.scheduler, print_line, keep=keep)
     if chosen.feature_gates:
         raise UsageError(f"{options.scheduler} needs feature gates that only a local cluster sets: use --cluster local")
-    if choose_operator(options.operator).needs_local_cluster:
+    installed_operator = installation is not None and installation.operator
+    if choose_operator(options.operator).needs_local_cluster and not installed_operator:
         raise UsageError(
-            f"{options.operator} has an admission webhook that only a local cluster reaches: use --cluster local"
+            f"{options.operator} has an admission webhook that only a local cluster reaches: use --cluster local, or"
+            " install it in a kind cluster with --installation"
         )
     if options.cluster == "kind":
         own = comes_with_kind(options.scheduler)
         return KindCluster(
             image=options.kind_image,
             reuse=options.reuse,
-            own_scheduler=own and installation is None,
+            own_scheduler=own and not installs_scheduler(installation),
             installation=installation,
             real_nodes={"real": True, "simulated": False}.get(options.node_type),
             keep=keep,
@@ -79,7 +81,7 @@ def own_scheduler(cluster: Cluster, scheduler: str, files: Mapping[str, Path]) -
     """The scheduler under test on a cluster of Muster's own."""
     chosen, configuration = choose(scheduler)
     context = ProcessContext.on(cluster, files)
-    if isinstance(cluster, KindCluster) and cluster.installation is not None:
+    if isinstance(cluster, KindCluster) and installs_scheduler(cluster.installation):
         return InstalledScheduler(cluster, chosen, configuration, context)
     if isinstance(cluster, KindCluster) and comes_with_kind(scheduler):
         return KindStaticPodScheduler(cluster, chosen, configuration, context)
@@ -89,7 +91,14 @@ def own_scheduler(cluster: Cluster, scheduler: str, files: Mapping[str, Path]) -
 def scheduler_assets(options: RunOptions) -> tuple[str, ...]:
     """The binaries of the scheduler under test; of one that is installed only what renders its manifests."""
     chosen, _ = choose(options.scheduler)
-    return chosen.assets if installation_of(options) is None else ("kubectl",)
+    installation = installation_of(options)
+    beside = () if installs_scheduler(installation) else chosen.assets
+    return (*beside, "kubectl") if installation else beside
+
+
+def installs_scheduler(installation: Installation | None) -> bool:
+    """Whether the scheduler under test comes with it."""
+    return installation is not None and installation.has_scheduler
 
 
 def installation_of(options: RunOptions) -> Installation | None:

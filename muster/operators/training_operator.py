@@ -159,11 +159,14 @@ class TrainingOperator(TrainingOperator170):
         return {**os.environ, "TMPDIR": str(self._temporary)}
 
     def _webhook_answers(self) -> bool:
-        """Whether a job that the webhook has to deny is denied by it, through the API server."""
         try:
             socket.create_connection(("127.0.0.1", self._port.number), timeouts.API_REQUEST).close()
         except OSError:
             return False
+        return self.webhook_denies()
+
+    def webhook_denies(self) -> bool:
+        """Whether a job that the webhook has to deny is denied by it, through the API server."""
         resource = job_resource(PYTORCH)
         metadata = {"name": _NOT_A_NAME, "namespace": _NAMESPACE}
         manifest = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}

@@ -1,4 +1,4 @@
-"""A scheduler that is installed in a kind cluster: its images, its manifests, and the Deployment that schedules.
+"""A scheduler, an operator or both, installed in a kind cluster: images, manifests, and which Deployment is which.
 
 `muster run --cluster kind --installation FILE` reads the file for a built-in scheduler; a description of the user's own
 scheduler (docs/your-scheduler.md) has the same keys.
@@ -49,8 +49,8 @@ class Installation:
     title: str  # for messages
     images: tuple[str, ...] = ()  # references that Docker has or can pull, and archives
     manifests: tuple[Path, ...] = ()  # files, and directories with a kustomization
-    deployment: str = ""  # of the scheduler; not needed where there is only one
-    operator: str = ""  # the Deployment of the reference operator, if the manifests have it
+    deployment: str = ""  # of the scheduler; not needed where there is only one, and no operator
+    operator: str = ""  # the Deployment of the operator that creates the pods of jobs
     objects: tuple[Manifest, ...] = ()
 
     @classmethod
@@ -74,6 +74,11 @@ class Installation:
             operator=keys.get("operator", ""),
         )
 
+    @property
+    def has_scheduler(self) -> bool:
+        """Else it has an operator only, and the scheduler is the cluster's own or runs beside it."""
+        return bool(self.deployment or not self.operator)
+
     def render(self, kubectl: Path, scratch: Path) -> list[Manifest]:
         """All manifests; `kubectl` renders kustomizations, and writes to `scratch`."""
         found = list(self.objects)
@@ -87,8 +92,10 @@ class Installation:
             raise UsageError(f"{self.title}: a manifest without kind and metadata")
         return found
 
-    def scheduler_deployment(self, manifests: Sequence[Manifest]) -> DeploymentName:
+    def scheduler_deployment(self, manifests: Sequence[Manifest]) -> DeploymentName | None:
         """The Deployment that schedules: the one that is named, or the only one."""
+        if not self.has_scheduler:
+            return None
         names = workloads(manifests, DEPLOYMENT.kind)
         if self.deployment:
             names = [name for name in names if str(name) == self.deployment]

@@ -176,8 +176,8 @@ class KindCluster:
             cluster.release()
         return KindConnection(self.client_kubeconfig("admin"), CONTEXT, node=cluster.node, workers=self.workers)
 
-    def _install(self, installation: Installation, cluster: Kind, api: Api) -> DeploymentName:
-        """Load the images, and return when all workloads are available; the name is that of the scheduler."""
+    def _install(self, installation: Installation, cluster: Kind, api: Api) -> DeploymentName | None:
+        """Load the images, and return when all workloads are available; the name is that of the scheduler, if any."""
         kubectl = assets.ensure(("kubectl",), print_line=self._print_line)["kubectl"]
         manifests = installation.render(kubectl, self.directory)
         scheduler = installation.scheduler_deployment(manifests)

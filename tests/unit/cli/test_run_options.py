@@ -89,7 +89,7 @@ def test_the_command_that_repeats_a_run(options: dict[str, Any], command: str) -
     [
         ({"cluster": "local", "context": "c"}, "--cluster local is made by Muster: leave out --context"),
         ({"cluster": "moon"}, "unknown cluster 'moon': choose from local, container"),
-        ({"reuse": True}, "--kind-image and --reuse are for --cluster kind"),
+        ({"reuse": True}, "--kind-image, --installation and --reuse are for --cluster kind"),
         ({"cluster": "kind", "reuse": True, "workers": 2}, "--reuse keeps one cluster"),
         ({"repeat": 0}, "--repeat 0 is not a number from 1 upwards"),
         ({"timeout_scale": 101.0}, "--timeout-scale 101: give a factor between 0 and 100"),

@@ -11,7 +11,7 @@ from muster.cluster.kind import KindCluster
 from muster.cluster.kind.installation import DeploymentName
 from muster.errors import NotStaged
 from muster.operators.base import DECLARED_JOBS, TRAINING_OPERATOR, OperatorSettings
-from muster.operators.deployed import DeployedOperator
+from muster.operators.deployed import DeployedReferenceOperator
 from muster.schedulers import ProcessContext
 from muster.schedulers.volcano import VolcanoDialect
 
@@ -33,9 +33,9 @@ class Cluster(KindCluster):
         self.rollouts += 1
 
 
-def operator(cluster: Cluster) -> DeployedOperator:
+def operator(cluster: Cluster) -> DeployedReferenceOperator:
     context = ProcessContext(Path(), Path("admin"), Path("scheduler"), {})
-    return DeployedOperator(context, VolcanoDialect(), cluster, "kube-system/operator")
+    return DeployedReferenceOperator(context, VolcanoDialect(), cluster, "kube-system/operator")
 
 
 def test_settings_become_arguments_and_the_others_stay() -> None:

@@ -42,7 +42,7 @@ def test_an_image_with_a_command_and_files_becomes_a_deployment(tmp_path: Path) 
     kubeconfig = yaml.safe_load(made["ConfigMap"]["data"]["kubeconfig"])
     assert kubeconfig["users"][0]["user"]["tokenFile"].startswith("/var/run/secrets")
     assert made["ClusterRoleBinding"]["subjects"][0]["name"] == spec["serviceAccountName"]
-    assert found.scheduler_deployment(found.objects).name == "s"
+    assert str(found.scheduler_deployment(found.objects)) == "kube-system/s"
 
 
 def test_without_a_command_the_image_has_its_own() -> None:
