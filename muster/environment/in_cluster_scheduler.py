@@ -1,7 +1,8 @@
-"""Schedulers on an existing cluster: one that runs there already, or one that Muster starts beside it.
+"""Schedulers that run in the cluster, and on an existing cluster also one that Muster starts beside it.
 
-A scheduler that runs there is only observed: Muster does not pause, kill or configure it, and scenarios that need this
-are not staged. One that Muster starts runs under a renamed scheduler name and sees nothing but the run.
+On an existing cluster a scheduler that runs there is only observed: Muster does not pause, kill or configure it, and
+scenarios that need this are not staged. One that Muster starts runs under a renamed scheduler name and sees nothing but
+the run. In a kind cluster a scheduler is paused and killed by signals inside the control plane's node.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from muster.cluster.existing import ExistingCluster
+from muster.cluster.kind import KindCluster
 from muster.cluster.resources import TRAINING_JOBS, Resource
 from muster.errors import NotStaged, UsageError
 from muster.processes import Process
@@ -80,6 +82,49 @@ class InClusterScheduler(Scheduler):
 
     def kill(self) -> None:
         raise NotStaged(f"Muster does not kill {self.name} on an existing cluster")
+
+
+class _KindScheduler(InClusterScheduler):
+    def __init__(
+        self, cluster: KindCluster, chosen: type[Scheduler], configuration: str, context: ProcessContext
+    ) -> None:
+        super().__init__(chosen, configuration, context)
+        self._cluster = cluster
+
+    def pause(self) -> None:
+        self._cluster.signal_scheduler("STOP")
+
+    def resume(self) -> None:
+        self._cluster.signal_scheduler("CONT")
+
+    def kill(self) -> None:
+        self._cluster.signal_scheduler("KILL")
+
+
+class KindStaticPodScheduler(_KindScheduler):
+    """The kube-scheduler of a kind cluster, a static pod with Muster's settings."""
+
+    def __init__(
+        self, cluster: KindCluster, chosen: type[Scheduler], configuration: str, context: ProcessContext
+    ) -> None:
+        super().__init__(cluster, chosen, configuration, context)
+        self.longest_backoff = self._chosen.longest_backoff  # Muster's settings, not those of an existing cluster
+
+    def settings(self) -> dict[str, str]:
+        return self._chosen.settings() | {"scheduler": f"{self.name} of the kind cluster itself"}
+
+
+class InstalledScheduler(_KindScheduler):
+    """A scheduler that Muster has installed from its manifests, with the back-off of its usual installation."""
+
+    def settings(self) -> dict[str, str]:
+        installed = self._cluster.installation
+        where = f"installed in the kind cluster by {installed.title}" if installed else ""
+        return super().settings() | {"scheduler": f"{self.dialect.scheduler_name}, {where}"}
+
+    def configure(self, policy: Mapping[str, str]) -> None:
+        if policy:
+            raise NotStaged(f"Muster does not change the settings of {self.name} where its manifests have them")
 
 
 def scheduler_on(cluster: ExistingCluster, scheduler: str, files: Mapping[str, Path]) -> Scheduler:

@@ -15,7 +15,7 @@ from muster.cluster.k3s import K3sCluster
 from muster.cluster.kind import KindCluster
 from muster.cluster.kind.installation import Installation
 from muster.cluster.local import LocalCluster
-from muster.environment.kind_schedulers import InstalledScheduler, KindStaticPodScheduler
+from muster.environment.in_cluster_scheduler import InstalledScheduler, KindStaticPodScheduler
 from muster.errors import UsageError
 from muster.operators import choose_operator
 from muster.run_options import RunOptions

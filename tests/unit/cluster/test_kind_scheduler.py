@@ -9,7 +9,7 @@ import pytest
 from muster.cluster.kind import KindCluster
 from muster.cluster.kind.static_pod import with_settings
 from muster.cluster.local import LocalCluster
-from muster.environment.kind_schedulers import KindStaticPodScheduler
+from muster.environment.in_cluster_scheduler import KindStaticPodScheduler
 from muster.environment.own_clusters import comes_with_kind, own_cluster, own_scheduler
 from muster.run_options import RunOptions
 from muster.schedulers.kube_scheduler import KubeScheduler
