@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+import tenacity
+
+from muster import timeouts
+from muster.cluster.api import Api, ApiRefused
 from muster.cluster.existing import ExistingCluster
 from muster.cluster.kind import KindCluster
 from muster.cluster.resources import TRAINING_JOBS, Resource
@@ -116,6 +120,17 @@ class KindStaticPodScheduler(_KindScheduler):
 
 class InstalledScheduler(_KindScheduler):
     """A scheduler that Muster has installed from its manifests, with the back-off of its usual installation."""
+
+    def install(self, api: Api) -> None:
+        """What its webhooks may refuse until they serve."""
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(ApiRefused),
+            wait=tenacity.wait_fixed(0.5),
+            stop=tenacity.stop_after_delay(timeouts.ROLLOUT),
+            reraise=True,
+        )
+        for manifest in self._chosen.first_objects():
+            attempts(api.ensure, manifest)
 
     def settings(self) -> dict[str, str]:
         installed = self._cluster.installation

@@ -57,11 +57,11 @@ def own_cluster(options: RunOptions, print_line: Callable[[str], None]) -> Clust
             " install it in a kind cluster with --installation"
         )
     if options.cluster == "kind":
-        own = comes_with_kind(options.scheduler)
+        own = comes_with_kind(options.scheduler) and not installs_scheduler(installation)
         return KindCluster(
             image=options.kind_image,
             reuse=options.reuse,
-            own_scheduler=own and not installs_scheduler(installation),
+            own_scheduler=own or (installs_scheduler(installation) and chosen.leaves_nodes_to_kube_scheduler),
             installation=installation,
             real_nodes={"real": True, "simulated": False}.get(options.node_type),
             keep=keep,

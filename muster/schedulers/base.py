@@ -13,7 +13,7 @@ from muster.cluster.api import Api
 from muster.errors import HarnessError, NotSupported, SchedulerCrashed, UsageError
 from muster.processes import Process
 from muster.processes.readiness import Port
-from muster.schedulers.dialect import Dialect
+from muster.schedulers.dialect import Dialect, Manifest
 from muster.schedulers.excuses import Excuse
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Scheduler(ABC):
     existing_cluster_backoff: ClassVar[float | None] = None
     # The scheduler name of a scheduler that Muster starts beside an existing cluster; empty: it must run there.
     name_beside_existing_cluster: ClassVar[str] = ""
+    leaves_nodes_to_kube_scheduler: ClassVar[bool] = False  # which runs with it, wherever it runs
 
     def __init__(self, configuration: str, context: ProcessContext) -> None:
         self.configuration = configuration
@@ -136,6 +137,10 @@ class Scheduler(ABC):
     def install(self, api: Api) -> None:
         """Create what must be in the cluster before it starts: CustomResourceDefinitions, namespaces."""
         return
+
+    def first_objects(self) -> Sequence[Manifest]:
+        """Objects of its own kinds that every scenario relies on, such as a default queue."""
+        return ()
 
     def configure(self, policy: Mapping[str, str]) -> None:
         """Continue with these settings; an empty policy means the configuration's own."""

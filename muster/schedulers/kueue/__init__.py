@@ -18,7 +18,7 @@ from muster.processes import Process
 from muster.processes.readiness import HealthCheck, Port, wait_until
 from muster.schedulers.base import ProcessContext, Scheduler
 from muster.schedulers.crds import install_crd_manifests, read_crds
-from muster.schedulers.dialect import Dialect
+from muster.schedulers.dialect import Dialect, Manifest
 from muster.schedulers.excuses import Excuse
 from muster.schedulers.kube_scheduler import KubeScheduler
 from muster.schedulers.kueue.dialect import KueueDialect
@@ -43,6 +43,7 @@ class Kueue(Scheduler):
     configurations: ClassVar[tuple[str, ...]] = ("default", "preempt")
     assets: ClassVar[tuple[str, ...]] = ("kueue", "kueue-crds.yaml", "kube-scheduler")
     dialect_class: ClassVar[type[Dialect]] = KueueDialect
+    leaves_nodes_to_kube_scheduler: ClassVar[bool] = True
     dialect: KueueDialect
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": _DOCUMENTATION + "topology_aware_scheduling/",
@@ -109,11 +110,14 @@ class Kueue(Scheduler):
         install_crd_manifests(
             api, [_stored_version_only(crd) for crd in read_crds(self.context.assets["kueue-crds.yaml"])]
         )
-        for manifest in default_objects(preempts=self.dialect.preempts):
+        for manifest in self.first_objects():
             api.ensure(manifest)
         # Kueue's first start writes its CA into the CRDs, which ends all watches of their kinds: none is open yet.
         self._start_kueue()
         self.stop()
+
+    def first_objects(self) -> list[Manifest]:
+        return default_objects(preempts=self.dialect.preempts)
 
     def start(self) -> None:
         kueue = self._start_kueue()
