@@ -35,7 +35,7 @@ def _volcano(manifests: list[Manifest]) -> list[Manifest]:
 
 
 def _koordinator(manifests: list[Manifest]) -> list[Manifest]:
-    """Scheduler and manager, which fit on a node of 2 CPUs, with what Koordinator's chart configures of the scheduler."""
+    """Scheduler and manager, which fit on a node of 2 CPUs; the scheduler is configured as by Koordinator's chart."""
     kept = [one for one in manifests if one["metadata"]["name"] not in ("koord-koordlet", "koord-descheduler")]
     for manifest in kept:
         if manifest["kind"] == "Deployment":
