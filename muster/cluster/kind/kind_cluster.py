@@ -145,6 +145,9 @@ class KindCluster:
     def _start(self, kind: Path, kwok: Path) -> Connection:
         self._directory = Reaper.current().make_directory("muster-", keep=self.keep)
         self._kwok_program = kwok
+        for needed in self.installation.images if self.installation else ():
+            if not is_archive(needed):
+                self._engine.require(needed)
         image = self._engine.ensure_image(self._image or STOCK_IMAGE) if not self._reuse or self._image else ""
         real = image.startswith(OUR_IMAGE) if self._real_nodes is None else self._real_nodes
         name = REUSED if self._reuse else f"muster-{secrets.token_hex(3)}"
@@ -182,8 +185,6 @@ class KindCluster:
         manifests = installation.render(kubectl, self.directory)
         scheduler = installation.scheduler_deployment(manifests)
         for image in installation.images:
-            if not is_archive(image):
-                self._engine.require(image)
             cluster.load_to_control_plane(image)
         self._print_line(f"kind: installing {installation.title}")
         use_local_images(api)
