@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from muster.assertions.allocation import fits, free_resources
+from muster.assertions.allocation import free_resources
 from muster.assertions.gangs import min_member_of
 from muster.assertions.preemption_invariants import (
     no_eviction_in_vain,
@@ -54,8 +54,8 @@ def no_pod_bound_against_taint(history: History) -> list[str]:
         tried = history.surely_before(_last_attempt(pod))
         ignored = [
             taint.key
-            for taint in _excluding_taints(node.at(tried))
-            if taint in _excluding_taints(node.at(history.surely_after(pod.bound))) and not tolerated(taint, pod.latest)
+            for taint in excluding_taints(node.at(tried))
+            if taint in excluding_taints(node.at(history.surely_after(pod.bound))) and not tolerated(taint, pod.latest)
         ]
         if ignored:
             violations.append(f"{pod.name} was bound to {pod.node} against its taint {', '.join(ignored)}")
@@ -105,18 +105,6 @@ AT_EVERY_THEN: tuple[Invariant, ...] = (
 AT_THE_END: tuple[Invariant, ...] = (*AT_EVERY_THEN, no_eviction_in_vain, no_uncounted_victim)
 
 
-def nodes_that_fit(history: History, pod: PodHistory) -> list[str]:
-    """The nodes on which the pod's requests are free now and whose taints it tolerates."""
-    return [
-        name
-        for name, node in history.nodes.items()
-        if not node.is_probe
-        and node.ready
-        and all(tolerated(taint, pod.latest) for taint in _excluding_taints(node.latest))
-        and fits(pod, free_resources(history, name, history.now))
-    ]
-
-
 def tolerated(taint: Taint, pod: Pod) -> bool:
     return any(_matches(toleration, taint) for toleration in pod.spec.tolerations)
 
@@ -131,7 +119,8 @@ def _matches(toleration: Toleration, taint: Taint) -> bool:
     return bool(toleration.key) and toleration.value == taint.value
 
 
-def _excluding_taints(node: Node | None) -> list[Taint]:
+def excluding_taints(node: Node | None) -> list[Taint]:
+    """The taints that keep pods away, with the one that a cordon stands for."""
     taints = list(node.spec.taints) if node else []
     if node and node.spec.unschedulable:
         taints.append(Taint("node.kubernetes.io/unschedulable", "NoSchedule"))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import tenacity
 
 from muster import timeouts
-from muster.assertions.pods import gone, recreated, runs
+from muster.assertions.pods import gone, recreated
 from muster.assertions.queues import queue_state
 from muster.cluster.resources import POD, resource_of
 from muster.errors import NotSupported
 from muster.recording.objects import CustomObject
 from muster.recording.quantities import readable, thousandths
-from muster.recording.questions import all_of, eventually
+from muster.recording.questions import eventually
 from muster.schedulers.dialect import Manifest
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
 
@@ -82,8 +82,7 @@ class Groups:
     def run_gang(self, request: GangRequest, pods: Iterable[PodRequest]) -> None:
         """Create a whole gang and wait until all its pods run."""
         self.submit(request, pods)
-        all_run = [eventually(runs(name)) for name in self.members(request.name)]
-        self._scenario.recording.set_up(all_of(f"gang {request.name} running", all_run))
+        self._scenario.wait_until_running(self.members(request.name), gang=request.name)
         self._scenario.note_activity()
 
     def resize(self, request: GangRequest) -> None:

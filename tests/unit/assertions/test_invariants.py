@@ -7,7 +7,6 @@ from muster.assertions.invariants import (
     no_pod_bound_against_taint,
     no_pod_of_another_scheduler_bound,
     no_started_gang_below_min_member,
-    nodes_that_fit,
 )
 from muster.recording.conventions import KUBERNETES
 from tests.support.history_builder import HistoryBuilder
@@ -133,15 +132,3 @@ def test_a_gang_of_equal_name_in_another_namespace_is_another_gang() -> None:
 def test_a_gang_may_lose_pods_above_min_member() -> None:
     builder = gang_of_two().pod("train-2", 1, labels={"group": "train"}).run("train-2", "n").delete("train-2")
     assert no_started_gang_below_min_member(builder.history) == []
-
-
-def test_a_pod_fits_where_its_requests_are_free_and_its_taints_tolerated() -> None:
-    builder = HistoryBuilder().node("full", 2).running_pod("old", "full", 1).node("tainted", 2, taints=TAINT)
-    builder.node("cordoned", 2, unschedulable=True).node("free", 2).pod("new", 2)
-    builder.pod("tolerant", 2, tolerations=[{"key": "gpu", "operator": "Exists"}]).pod("large", 3)
-    fitting = {
-        name: nodes_that_fit(builder.history, pod)
-        for name in ("new", "tolerant", "large")
-        if (pod := builder.history.pod(name))
-    }
-    assert fitting == {"new": ["free"], "tolerant": ["tainted", "free"], "large": []}
