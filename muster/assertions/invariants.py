@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from muster.assertions.allocation import free_resources
-from muster.assertions.gangs import min_member_of
+from muster.assertions.gang_invariants import no_started_gang_below_min_member
 from muster.assertions.preemption_invariants import (
     no_eviction_in_vain,
     no_repeated_eviction,
@@ -74,25 +74,6 @@ def no_pod_of_another_scheduler_bound(history: History) -> list[str]:
     ]
 
 
-def no_started_gang_below_min_member(history: History) -> list[str]:
-    """Once minMember pods of a gang are bound, no pod of it is deleted unless it ended or was preempted.
-
-    Pods with a controller are left out: it deletes them as it sees fit.
-    """
-    violations = []
-    gangs: dict[str, list[PodHistory]] = {}
-    for pod in history.pods:
-        if pod.bound and pod.namespace == history.namespace and (gang := history.group_of(pod)):
-            gangs.setdefault(gang, []).append(pod)
-    for gang, members in gangs.items():
-        lost = [pod for pod in members if _is_lost(history, pod)]
-        needed = min_member_of(history, gang)
-        if lost and len(members) >= needed > len(members) - len(lost):
-            names = ", ".join(f"{pod.name} at {history.seconds(pod.deleting or pod.created):.1f} s" for pod in lost)
-            violations.append(f"gang {gang} had started with minMember {needed}, and then lost {names}")
-    return violations
-
-
 AT_EVERY_THEN: tuple[Invariant, ...] = (
     no_node_overcommitted,
     no_victim_has_equal_or_higher_priority,
@@ -131,15 +112,3 @@ def _last_attempt(pod: PodHistory) -> Moment:
     """The scheduler cannot have decided before the pod existed, nor before it last reported it unschedulable."""
     assert pod.bound is not None
     return pod.scheduling_failed if pod.scheduling_failed and pod.scheduling_failed < pod.bound else pod.created
-
-
-def _is_lost(history: History, pod: PodHistory) -> bool:
-    """Deleted while it ran, by neither the scenario nor its controller, and without the mark of a disruption.
-
-    A preempted pod has that mark, and so has one that a NoExecute taint or the eviction API removed.
-    """
-    if pod.deleting is None or pod.uid in history.removed_on_purpose:
-        return False
-    if pod.ended and pod.ended < pod.deleting:
-        return False
-    return pod.disruption is None and not any(owner.controller for owner in pod.latest.metadata.owner_references)

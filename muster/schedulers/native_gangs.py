@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from muster.cluster.resources import Resource, custom_resource
 from muster.errors import NotSupported
 from muster.recording.conventions import KUBERNETES, Conventions
+from muster.recording.objects import CustomObject
 from muster.schedulers.dialect import Dialect, Manifest
 from muster.schedulers.excuses import Excuse
 from muster.schedulers.kube_scheduler import KubeScheduler
@@ -29,12 +30,17 @@ def _min_count(spec: Mapping[str, Any]) -> int:
     return count if isinstance(count, int) else 0
 
 
+def _is_evicted_as_unit(group: CustomObject) -> bool:
+    """The disruption mode All; Single is the default."""
+    return "all" in group.spec.get("disruptionMode", {})
+
+
 class NativeGangsDialect(Dialect):
     """scheduling.k8s.io/v1beta1"""
 
     kinds_read: tuple[Resource, ...] = (NATIVE_GROUP,)
     group_kind: Resource | None = NATIVE_GROUP
-    conventions: Conventions = replace(KUBERNETES, min_member=_min_count)
+    conventions: Conventions = replace(KUBERNETES, min_member=_min_count, is_evicted_as_unit=_is_evicted_as_unit)
     group_phases: frozenset[str] = frozenset({"queued", "running"})  # a PodGroup of Kubernetes never finishes
     victim_event_names_preemptor = False  # it names the uid of the PodGroup, and no node
 

@@ -19,6 +19,8 @@ from muster.cluster.api import Api
 from muster.cluster.resources import Resource
 from muster.errors import NotSupported
 from muster.processes import Process
+from muster.recording.conventions import KUBERNETES, Conventions
+from muster.recording.objects import CustomObject
 from muster.schedulers.base import ProcessContext, Scheduler
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect, Manifest
@@ -37,12 +39,20 @@ _CRDS = ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator
 _SOURCE = "scheduler/core"
 
 
+def _is_evicted_as_unit(group: CustomObject) -> bool:
+    return group.metadata.annotations.get(_DISRUPTION_MODE) == "all"
+
+
+_CONVENTIONS = replace(KUBERNETES, is_evicted_as_unit=_is_evicted_as_unit)
+
+
 class ReferenceVolcanoDialect(VolcanoDialect):
     """Volcano's objects. Queues have a capability and an order; weights and lending are not supported."""
 
     scheduler_name = SCHEDULER_NAME
     other_scheduler_names: tuple[str, ...] = _ALL_SCHEDULER_NAMES
     kinds_read: tuple[Resource, ...] = _KINDS_READ
+    conventions: Conventions = _CONVENTIONS
     namespaced_name_keys: tuple[str, ...] = (LINKED_GANGS,)
     victim_event_reason = "Preempted"
     victim_event_names_preemptor = True
@@ -67,6 +77,7 @@ class ReferenceKoordinatorDialect(KoordinatorDialect):
     scheduler_name = SCHEDULER_NAME
     other_scheduler_names: tuple[str, ...] = _ALL_SCHEDULER_NAMES
     kinds_read: tuple[Resource, ...] = _KINDS_READ
+    conventions: Conventions = _CONVENTIONS
     node_kinds: tuple[Resource, ...] = ()
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
