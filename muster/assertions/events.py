@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from muster.recording.history import History
 from muster.recording.objects import CustomObject
 from muster.recording.questions import Answer, Outcome, Question
@@ -42,12 +44,13 @@ def failed_scheduling_event_names(name: str, terms: tuple[str, ...]) -> Question
 def or_by_group(question: Question, name: str, terms: tuple[str, ...] = ()) -> Question:
     """The question, or where the scheduler reports gated pods on group objects: that of the pod says why it is pending.
 
-    The message there must contain the same terms: that it is not admitted is no reason.
+    The message there must say the same terms, in the scheduler's wording: that it is not admitted is no reason.
     """
 
     def ask(history: History) -> Answer:
         reports = _reports_about_gated_pod(history, name)
-        if any(all(term in message for term in terms) for message in reports):
+        wordings = [history.conventions.group_wordings.get(term, re.escape(term)) for term in terms]
+        if any(all(re.search(wording, message) for wording in wordings) for message in reports):
             return Answer(Outcome.TRUE, "; ".join(reports))
         answer = question.ask(history)
         if answer.outcome is Outcome.TRUE or not reports:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from muster.recording.objects import Condition, CustomObject
@@ -49,6 +49,7 @@ class Conventions:
     group_name_keys: tuple[str, ...] = ()  # labels and annotations of a pod that name its group
     is_group_unschedulable: Callable[[Mapping[str, Any]], bool] = group_unschedulable
     reports_gated_pods_on_groups: bool = False  # a pod that is not admitted says only that; the object it owns says why
+    group_wordings: Mapping[str, str] = field(default_factory=dict)  # patterns by which such an object says a term
     min_member: Callable[[Mapping[str, Any]], int] = min_member
     is_evicted_as_unit: Callable[[CustomObject], bool] = evicted_pod_by_pod  # the disruption mode of a gang
     reclaims: bool = False  # it has queues, which take back what they lent whatever the priorities are

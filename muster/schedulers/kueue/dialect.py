@@ -49,12 +49,21 @@ def _is_group_unschedulable(condition: Mapping[str, Any]) -> bool:
     return without_quota or KUBERNETES.is_group_unschedulable(condition)
 
 
+# The Workload's message counts the nodes that topology-aware scheduling has excluded, by the reason; other nodes than
+# the scenario's do not count: the probe's has a taint that no pod tolerates.
+_WORDINGS = {
+    "Unschedulable": "QuotaReserved=False",
+    "Insufficient nvidia.com/gpu": r'excluded:.* resource "nvidia\.com/gpu": [1-9]',
+    "untolerated taint": r'excluded:.* taint "(?!muster\.dev/)[^"]+:NoSchedule": [1-9]',
+}
+
 KUEUE = Conventions(
     disruption_conditions=("DisruptionTarget", "TerminationTarget"),
     is_preemption=_is_preemption,
     group_kinds=(KUEUE_WORKLOAD.kind,),
     is_group_unschedulable=_is_group_unschedulable,
     reports_gated_pods_on_groups=True,
+    group_wordings=_WORDINGS,
 )
 
 

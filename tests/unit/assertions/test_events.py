@@ -71,3 +71,26 @@ def test_a_pod_without_gates_reports_for_itself() -> None:
     assert ask(question, ungated.unschedulable("large", "Insufficient nvidia.com/gpu")) is TRUE
     plain = HistoryBuilder().pod("large", 3).gated("large")
     assert ask(question, plain.custom_object("Workload", "pod-large", PENDING_WORKLOAD, owner="large")) is PENDING
+
+
+TOPOLOGY = (
+    "couldn't assign flavors to pod set main: topology \"muster\" doesn't allow to fit any of 1 pod(s). Total nodes: 3"
+)
+
+
+def workload(message: str) -> HistoryBuilder:
+    status = {"conditions": [{"type": "QuotaReserved", "status": "False", "message": message}]}
+    builder = HistoryBuilder(KUEUE).pod("large", 3).gated("large")
+    return builder.custom_object("Workload", "pod-large", status, owner="large")
+
+
+def test_a_term_is_asked_in_the_wording_of_the_group_object() -> None:
+    of_probe = 'taint "muster.dev/probe:NoExecute": 1'
+    full = workload(f'{TOPOLOGY}; excluded: resource "nvidia.com/gpu": 2, {of_probe}')
+    tainted = workload(f'{TOPOLOGY}; excluded: taint "gpu=true:NoSchedule": 2, {of_probe}')
+    assert ask(by_group("Unschedulable", "nvidia.com/gpu"), full) is TRUE
+    assert ask(by_group("Insufficient nvidia.com/gpu"), full) is TRUE
+    assert ask(by_group("untolerated taint"), full) is PENDING
+    assert ask(by_group("untolerated taint"), tainted) is TRUE
+    assert ask(by_group("Insufficient nvidia.com/gpu"), tainted) is PENDING
+    assert ask(by_group("Insufficient nvidia.com/gpu"), workload("insufficient quota for nvidia.com/gpu")) is PENDING
