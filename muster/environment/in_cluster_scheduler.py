@@ -52,6 +52,7 @@ class InClusterScheduler(Scheduler):
         self._chosen = chosen(configuration, context)
         self.name = chosen.name  # type: ignore[misc]
         self.dialect = self._chosen.dialect
+        self.leader_lease = chosen.leader_lease  # type: ignore[misc]
         has_own_file = configuration.endswith((".yaml", ".yml"))
         usual = None if has_own_file else chosen.existing_cluster_backoff
         self.longest_backoff = self._chosen.longest_backoff if usual is None else usual

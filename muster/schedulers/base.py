@@ -70,6 +70,8 @@ class Scheduler(ABC):
     # On an existing cluster: the longest back-off with the settings of its usual installation there. None: it cannot
     # be tested there, because it needs queues or rights that a run does not have.
     existing_cluster_backoff: ClassVar[float | None] = None
+    # There, the Lease by which its usual installation leads, as `namespace/name`; empty: not known.
+    leader_lease: ClassVar[str] = ""
     # The scheduler name of a scheduler that Muster starts beside an existing cluster; empty: it must run there.
     name_beside_existing_cluster: ClassVar[str] = ""
 
