@@ -87,6 +87,8 @@ class Dialect:
         if limits:
             container["resources"] = {"limits": limits}
         spec: Manifest = {"schedulerName": self.scheduler_name, "containers": [container], **_placement(request)}
+        if request.bound_to:
+            spec["nodeName"] = request.bound_to
         if request.resource_claim:
             spec["resourceClaims"] = [{"name": "device", "resourceClaimName": request.resource_claim}]
             container.setdefault("resources", {})["claims"] = [{"name": "device"}]

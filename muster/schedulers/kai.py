@@ -171,6 +171,8 @@ class Kai(Scheduler):
         "queues": _DOCUMENTATION + "queues",
         "taints": _PROJECT + "pkg/scheduler/k8s_internal/predicates/predicates.go",  # its documentation has no page
         "preemption": _DOCUMENTATION + "priority",
+        "own-victims": _PROJECT
+        + "pkg/podgrouper/pod_controller.go",  # no PodGroups for other pods: they are no victims
         "job-preemption": _DOCUMENTATION + "priority",
     }
     excuses: ClassVar[tuple[Excuse, ...]] = (

@@ -35,6 +35,10 @@ _QPS, _BURST = 2000, 4000
 _BACKOFF = 1  # seconds
 _NAMESPACE = "koordinator-system"  # of its quotas
 _DOCUMENTATION = "https://koordinator.sh/docs/"
+# Potential victims are selected by priority and labels, whatever their schedulerName is.
+_VICTIMS = (
+    "https://github.com/koordinator-sh/koordinator/blob/v1.8.0/pkg/scheduler/plugins/coscheduling/core/preemption.go"
+)
 
 
 class KoordinatorDialect(Dialect):
@@ -113,11 +117,13 @@ class Koordinator(Scheduler):
     capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "default": {
             "preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",
+            "any-victims": _VICTIMS,
             "job-preemption": _DOCUMENTATION + "user-manuals/job-level-preemption/",
         },
     }
     longest_backoff = 2.0 * _BACKOFF  # one second, and expired back-offs are looked for once a second
     existing_cluster_backoff: ClassVar[float | None] = 11.0  # 10 s by default, and the same second
+    leader_lease: ClassVar[str] = "koordinator-system/koord-scheduler"
     reported_settings: ClassVar[Mapping[str, str]] = {
         "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
         "scheduler longest back-off": f"{_BACKOFF} s",

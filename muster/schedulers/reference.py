@@ -114,6 +114,7 @@ class Reference(Scheduler):
         "taints": f"{_SOURCE}/node_table.py",
         "volumes": "scheduler/runtime/pod_volumes.py",
         "preemption": f"{_SOURCE}/preempt.py",
+        "own-victims": f"{_SOURCE}/bound_pods.py",
         "job-preemption": f"{_SOURCE}/preempt.py",
         "affinity": f"{_SOURCE}/placement_filters.py",
         "documents": f"{_SOURCE}/plan.py",

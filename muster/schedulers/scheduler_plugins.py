@@ -23,6 +23,7 @@ from muster.processes import Process
 from muster.schedulers.base import Scheduler
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.kube_scheduler import DEFAULT_PREEMPTION
 from muster.schedulers.requests import GangRequest, PodRequest
 
 PLUGINS_GROUP = custom_resource("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups")
@@ -81,6 +82,7 @@ class SchedulerPlugins(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": "https://scheduler-plugins.sigs.k8s.io/docs/plugins/coscheduling/",
         "preemption": _KUBERNETES + "pod-priority-preemption/",
+        "any-victims": DEFAULT_PREEMPTION,  # its configuration leaves the plugin on
         "affinity": _KUBERNETES + "assign-pod-node/",  # the configuration that it ships disables none of these plugins
         "taints": _KUBERNETES + "taint-and-toleration/",
         "documents": _KUBERNETES + "pod-priority-preemption/",

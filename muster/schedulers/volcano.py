@@ -36,6 +36,8 @@ _PERIOD = 0.2  # seconds between two scheduling sessions; every session tries ev
 _QPS, _BURST = 2000, 4000
 _DOCUMENTATION = "https://volcano.sh/en/docs/"
 _DESIGN = "https://github.com/volcano-sh/volcano/blob/v1.14.1/docs/"  # what the site leaves out
+# A victim belongs to a job, and pods of other schedulers belong to none.
+_PREEMPT = "https://github.com/volcano-sh/volcano/blob/v1.14.1/pkg/scheduler/actions/preempt/preempt.go"
 
 
 class VolcanoDialect(Dialect):
@@ -171,6 +173,7 @@ class Volcano(Scheduler):
     capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "preempt": {
             "preemption": _DOCUMENTATION + "actions/#preempt",
+            "own-victims": _PREEMPT,
             "job-preemption": _DOCUMENTATION + "actions/#preempt",
         },
     }

@@ -30,12 +30,13 @@ class Snapshot:
         self.free_now = Capacity(self.table, free_now, free_later, last=last, scoring_strategy=scoring_strategy)
         self.free_later = Capacity(self.table, free_later, last=last, scoring_strategy=scoring_strategy)
         self.evicted: dict[str, Pod] = {}  # by this cycle
+        self._schedulers = schedulers
         self.queue_usage = QueueUsage(cluster, schedulers, lambda: self.bound_pods)
 
     @cached_property
     def bound_pods(self) -> BoundPods:
         """The pods that were bound when the cycle began."""
-        return BoundPods(self.cluster)
+        return BoundPods(self.cluster, self._schedulers)
 
     def bind(self, members: Iterable[Pod]) -> None:
         """Count pods that are bound: their resources were allocated in `free_now`, which includes both layers."""

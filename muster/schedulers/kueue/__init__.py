@@ -52,6 +52,7 @@ class Kueue(Scheduler):
     capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "preempt": {
             "preemption": _DOCUMENTATION + "preemption/",
+            "own-victims": _DOCUMENTATION + "preemption/",  # Workloads preempt Workloads
             "job-preemption": _DOCUMENTATION + "preemption/",
         },
     }
@@ -69,7 +70,7 @@ class Kueue(Scheduler):
         ),
         Excuse(
             ("PRE-25", "TEN-06", "TNT-01"),
-            "a pod that is not admitted reports only that it is gated, and its Workload says why",
+            "a pod that is not admitted reports only that it is gated; its Workload says why, in its own wording",
             _TROUBLESHOOTING,
             part="where the pod is in a queue: that it reports why it is pending, and not its Workload",
         ),
