@@ -61,6 +61,17 @@ def closed_queues_accept_work(patch: Patch) -> None:
     patch.function(admission.rejection, lambda *_: "")
 
 
+@fault('QUE-21: no pod of the gang "lost" is bound')
+def missing_queues_accept_work(patch: Patch) -> None:
+    """A queue that does not exist accepts work; a closed one does not."""
+    rejection = admission.rejection
+
+    def of_known_queues(queue: str, cluster: ClusterState) -> str:
+        return rejection(queue, cluster) if queue in cluster.queues else ""
+
+    patch.function(rejection, of_known_queues)
+
+
 @fault('QUE-12: the whole gang "next" runs')
 def finished_gangs_keep_their_quota(patch: Patch) -> None:
     """The quota of a finished gang stays in use as long as its PodGroup exists."""

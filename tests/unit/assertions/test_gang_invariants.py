@@ -91,7 +91,7 @@ def test_with_disruption_mode_all_the_whole_gang_is_preempted() -> None:
     assert holds(ended)
 
 
-def test_a_mark_that_nobody_documents_is_no_preemption() -> None:
+def test_a_mark_with_an_unknown_reason_is_no_preemption() -> None:
     assert not holds(preempted(gang(), "train-1", reason="Rebalancing"))
 
 
