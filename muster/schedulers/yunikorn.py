@@ -26,6 +26,7 @@ from muster.recording.pod_history import PLACEHOLDER_LABEL, PROBE_ROLE, ROLE_LAB
 from muster.recording.quantities import GPU
 from muster.schedulers.base import Scheduler
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.excuses import Excuse
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
 
 NAMESPACE = "yunikorn"  # of its configuration
@@ -33,7 +34,8 @@ _OWN = "yunikorn.apache.org/"
 _QUEUE = _OWN + "queue"
 _APPLICATION = _OWN + "app-id"
 _TASK_GROUPS = _OWN + "task-groups"
-_DEFAULT_QUEUE = "default"
+# Of pods that name none. Not "default": YuniKorn 1.8 places applications whose queue is missing in root.default.
+_DEFAULT_QUEUE = "muster-unlimited"
 _PROPERTIES = {"application.sort.policy": "fifo"}  # as its documentation requires for gangs
 # Hard: a gang that is not placed in time fails, where Soft would start a part of it. No scenario lasts an hour.
 _POLICY = "gangSchedulingStyle=Hard placeholderTimeoutInSeconds=3600"
@@ -184,6 +186,13 @@ class YuniKorn(Scheduler):
         "queues": _DOCUMENTATION + "user_guide/queue_config/",
         "taints": _DOCUMENTATION + "performance/evaluate_perf_function_with_kwok/#taint--tolerations",
     }
+    excuses: ClassVar[tuple[Excuse, ...]] = (
+        Excuse(
+            ("QUE-22",),
+            "it documents that an application is rejected if no placement rule finds a queue for it",
+            _DOCUMENTATION + "user_guide/placement_rules",
+        ),
+    )
     longest_backoff = 2.0  # it tries pending pods every 100 ms, and reports about them once a second
     reported_settings: ClassVar[Mapping[str, str]] = {
         "scheduler client limits": f"{_QPS} requests/s",
