@@ -70,6 +70,7 @@ class _Reprieve:
         quota = QuotaToFree(self._snapshot.queue_usage, self._members, self._victims.values())
         while self._keep_some(quota) and self._among_others and self._effort.left > 0:
             pass  # a pod that a member must be near may allow another one to be kept
+        self._snapshot.effort_spent += self._effort.spent
         return PreemptionPlan(self._placement, tuple(self._victims.values()))
 
     def _keep_some(self, quota: QuotaToFree) -> bool:
