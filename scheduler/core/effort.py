@@ -19,9 +19,9 @@ class Effort:
         self.left, self.spent = left, 0
 
     @classmethod
-    def for_gang(cls, members: int, nodes: int) -> Effort:
+    def for_gang(cls, members: int, nodes: int, least: int = _LEAST) -> Effort:
         """For an attempt to place it: more for a large gang on many nodes, or it could not be tried even once."""
-        return cls(max(_LEAST, _ATTEMPTS * members * filter_effort(nodes)))
+        return cls(max(least, _ATTEMPTS * members * filter_effort(nodes)))
 
     def spend(self, numbers: int) -> bool:
         """Whether there was that much left."""

@@ -82,6 +82,6 @@ class Fragmented:
         self.cluster.group("gang", members := sum(count for _, count, _, _ in roles), priority=100)
         for role, count, gpus, constraints in roles:
             for number in range(count):
-                name, fields = f"{role}-{number:03}", {"labels": {"role": role}, "constraints": constraints}
-                self.cluster.pod(name, gpus, 100, group=key("gang"), **fields)
+                name, labels = f"{role}-{number:03}", {"role": role}
+                self.cluster.pod(name, gpus, 100, group=key("gang"), labels=labels, constraints=constraints)
         return members
