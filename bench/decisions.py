@@ -29,6 +29,7 @@ from scheduler.core.pod_constraints import (
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import GPU, PODS, DisruptionBudget, Group, Node, Pod, PodRequirements, Queue
 from scheduler.core.scheduling_units import pending_units
+from scheduler.core.search_turns import SearchTurns
 from scheduler.core.volume_requirements import NO_VOLUME, VolumeRequirement
 
 REPEATS = 3
@@ -54,7 +55,7 @@ def measure(build: Callable[[], ClusterState]) -> tuple[float, float]:
     assert cluster.table
     gc.collect()  # what building the cluster has left behind is not part of a decision
     began = time.process_time()
-    cycle = SchedulingCycle(cluster, POLICY)
+    cycle = SchedulingCycle(cluster, POLICY, SearchTurns())
     pending = pending_units(cluster, POLICY)
     longest, last = 0.0, time.process_time()
     for unit in pending:
@@ -89,6 +90,9 @@ def cases() -> Iterator[tuple[str, Callable[[], ClusterState]]]:
         yield f"200 pods preempt for their {name}, 5000 nodes", partial(constrained, constraints, 200)
         yield f"gang of 32 preempts for its {name}, 5000 nodes", partial(constrained, constraints, 32, gang=True)
         yield f"hopeless gang of 64 with {name}, 5000 nodes", partial(constrained, constraints, 64, gang=True, free=40)
+    for nodes in (1_000, 5_000):
+        for gangs in (20, 50):
+            yield f"{gangs} hopeless gangs with affinity, {nodes} nodes", partial(contradictory_gangs, nodes, gangs)
 
 
 def mixed_gang(nodes: int) -> ClusterState:
@@ -210,6 +214,22 @@ def constrained(constraints: PodConstraints, count: int, *, gang: bool = False, 
     for number in range(count):
         group = ("bench", "gang") if gang else None
         cluster.set_pod(pod(f"urgent-{number}", wanted, priority=100, group=group, labels={"app": "a"}))
+    return cluster
+
+
+def contradictory_gangs(nodes: int, gangs: int) -> ClusterState:
+    """Members that must be in one zone, and one that must be there and must not."""
+    cluster = built(nodes)
+    for number in range(gangs):
+        key = "bench", f"gang-{number}"
+        cluster.set_group(Group(key, "volcano", 20, 0.0))
+        selector = (SelectorRequirement("app", "In", (key[1],)),)
+        term = PodTerm("zone", PodSelection(selector, frozenset({"bench"})))
+        together = PodConstraints(affinity=(term,))
+        for member in range(20):
+            constraints = together if member else replace(together, anti_affinity=(term,))
+            wanted = replace(shape(gpus=1), constraints=constraints)
+            cluster.set_pod(pod(f"{key[1]}-{member}", wanted, group=key, labels={"app": key[1]}))
     return cluster
 
 

@@ -21,6 +21,7 @@ from scheduler.client import Client, Reflector, all_synced, relist_all
 from scheduler.core.actions import Action, Bind, BindVolumes, Evict, Nominate, Release, Report, SetGroupPhase
 from scheduler.core.plan import plan
 from scheduler.core.policy import Policy
+from scheduler.core.search_turns import SearchTurns
 from scheduler.runtime.cache import Cache
 from scheduler.runtime.event_recorder import EventRecorder, truncate_message
 from scheduler.runtime.executor import Executor
@@ -43,7 +44,8 @@ class Scheduler:
         self.metrics = Metrics()
         self._policy = policy
         self._wake = asyncio.Event()
-        self._cache = Cache(self._wake.set, schedulers=policy.schedulers, strict_queues=policy.strict_queues)
+        self._turns = SearchTurns()
+        self._cache = Cache(self._on_change, schedulers=policy.schedulers, strict_queues=policy.strict_queues)
         self._events = EventRecorder(events_client)
         self._executor = Executor(client, self._events, self._cache, self.metrics)
         self._timeouts = ScheduleTimeouts(self._cache)
@@ -92,6 +94,10 @@ class Scheduler:
         await relist_all(self._reflectors)
         _log.info("leading")
 
+    def _on_change(self) -> None:
+        self._turns.note_change()
+        self._wake.set()
+
     async def _run_cycles(self) -> None:
         delay = _MIN_DELAY
         while True:
@@ -113,7 +119,9 @@ class Scheduler:
         self._timeouts.update()
         self._cache.update_pods()
         self._wake.clear()
-        actions = plan(self._cache.cluster, self._policy)
+        actions = plan(self._cache.cluster, self._policy, self._turns)
+        if self._turns.is_incomplete:
+            self._wake.set()
         self._cache.cluster.clear_changes()
         for action in map(_truncate_message, actions):
             if self._executor.start(action):

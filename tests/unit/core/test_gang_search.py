@@ -32,7 +32,9 @@ def test_a_placement_is_found_exactly_when_one_exists(
     selectors: list[dict[str, object]] = [{}, {"selector": (("pool", "a"),)}]
     classes = [requirements(gpus, cpu, **selectors[number % 2]) for number, (gpus, cpu) in enumerate(members)]
     capacity = Snapshot(cluster.state).free_now
-    assume(all(capacity.max_pods(one) >= count for one, count in Counter(classes).items()))  # else it is not searched
+    assume(
+        all(capacity.places(one).sum() >= count for one, count in Counter(classes).items())
+    )  # else it is not searched
     found = search(Counter(classes), capacity, Effort())
     names = sorted(cluster.state.nodes)
     if found is not None:
