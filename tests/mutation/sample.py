@@ -2,9 +2,9 @@
 
     python -m tests.mutation.sample [SEED]    prints the names
 
-`make test` runs them (tests/mutation/test_sample.py), on two control planes. Each mutant has one scenario there: one
-that it fails quickly, or that another mutant of the sample has as well, since the two then share their control. A
-mutant that needs a control plane of its own runs in `make mutation-test` only.
+`make test` runs them (tests/mutation/test_sample.py), on four control planes, since most of the time is waiting. Each
+mutant has one scenario there: one that it fails quickly, or that another mutant of the sample has as well, since the
+two then share their control. A mutant that needs a control plane of its own runs in `make mutation-test` only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.mutation.mutants import MUTANTS, Mutant
 from tests.mutation.outcomes import Outcomes
 from tests.mutation.proof import Proof, component
 
-PLANES = 2
+PLANES = 4
 _OUTSIDE_GIT = "a fixed seed"
 _UNKNOWN = 15.0  # seconds: a scenario that was not run since durations are kept
 

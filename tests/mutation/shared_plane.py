@@ -70,7 +70,8 @@ def mutant_is_running(request: pytest.FixtureRequest, environment: Environment) 
         environment.scheduler.stop()
         environment.scheduler.start()
     if operator_differs and environment.operator is not None:
-        environment.operator.kill()  # the next scenario that needs it starts it again
+        environment.operator.kill()
+        environment.operator.start()
 
 
 def _round(item: pytest.Item) -> int:

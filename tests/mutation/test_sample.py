@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,19 @@ from tests.mutation.aims import Outcome, aims_of
 from tests.mutation.mutants import MUTANTS, REFERENCE, Mutant
 from tests.mutation.outcomes import Outcomes
 from tests.mutation.proof import Proof
-from tests.mutation.sample import PLANES, chosen_seed, duration, on_planes, sample
-from tests.mutation.sample_runs import SCALES, check_that_each_is_killed
+from tests.mutation.sample import chosen_seed, duration, on_planes, sample
+from tests.mutation.sample_runs import SCALES, not_proven
 
 
 @pytest.mark.plane
-@pytest.mark.parametrize("plane", range(PLANES))
-def test_a_tenth_of_the_mutants_is_killed(plane: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("half", [0, 1])  # one for each of two workers
+def test_a_tenth_of_the_mutants_is_killed(half: int, tmp_path: Path) -> None:
     seed, known = chosen_seed(), Proof.read()
-    check_that_each_is_killed(on_planes(sample(seed, known), known)[plane], tmp_path, seed)
+    parts = on_planes(sample(seed, known), known)[half::2]
+    with ThreadPoolExecutor(len(parts)) as pool:
+        found = pool.map(not_proven, parts, (tmp_path / str(number) for number in range(len(parts))))
+    problems = [line for part in found for line in part]
+    assert problems == [], f"repeat with MUSTER_SAMPLE={seed}"
 
 
 def test_a_tenth_is_chosen_by_the_commit() -> None:
@@ -54,17 +59,17 @@ def test_mutants_with_the_same_scenario_share_a_plane_and_its_control() -> None:
     sound = {id_: [Outcome("passed", seconds=2.0, scale="0.3"), Outcome("passed", scale="1")] for id_ in "ABC"}
     known = Proof(mutants={one.name: ran for one in mutants}, baseline={REFERENCE: sound})
     parts = on_planes(mutants, known)
-    assert sorted(sorted(one.ids[0] for one in part) for part in parts) == [["A", "A"], ["B", "C"]]
+    assert sorted([one.ids[0] for one in part] for part in parts) == [[], ["A", "A"], ["B"], ["C"]]
     assert duration([mutants[0], mutants[2]], known) == 9.0 + 2.0 + 9.0
 
 
 @pytest.mark.parametrize(
     ("answers", "runs", "problem"),
     [
-        ({"0.3": ("passed", "failed")}, ["0.3"], ""),
-        ({"0.3": ("failed", "failed"), "3": ("passed", "failed")}, ["0.3", "3"], ""),
-        ({"0.3": ("passed", "passed"), "3": ("passed", "passed")}, ["0.3", "3"], "not failed"),
-        ({"0.3": ("error", "failed"), "3": ("failed", "failed")}, ["0.3", "3"], "without the fault"),
+        ({"0.2": ("passed", "failed")}, ["0.2"], ""),
+        ({"0.2": ("failed", "failed"), "3": ("passed", "failed")}, ["0.2", "3"], ""),
+        ({"0.2": ("passed", "passed"), "3": ("passed", "passed")}, ["0.2", "3"], "not failed"),
+        ({"0.2": ("error", "failed"), "3": ("failed", "failed")}, ["0.2", "3"], "without the fault"),
     ],
 )
 def test_what_is_not_proven_is_run_again_with_longer_limits(
@@ -79,9 +84,7 @@ def test_what_is_not_proven_is_run_again_with_longer_limits(
     monkeypatch.delenv("MUSTER_TIMEOUT_SCALE", raising=False)
     monkeypatch.setattr(sample_runs, "run_on_shared_plane", run)
     mutant = Mutant("first", "", aims_of("PRE-01"), REFERENCE)
-    if problem:
-        with pytest.raises(AssertionError, match=problem):
-            check_that_each_is_killed([mutant], tmp_path, "a commit")
-    else:
-        check_that_each_is_killed([mutant], tmp_path, "a commit")
+    problems = "".join(not_proven([mutant], tmp_path))
+    assert problem in problems
+    assert bool(problem) == bool(problems)
     assert seen == runs == list(SCALES[: len(runs)])

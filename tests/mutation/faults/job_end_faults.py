@@ -224,7 +224,7 @@ def vanished_replicas_are_not_lost(patch: Patch) -> None:
 
 @operator_fault('JOB-10: job "steady" consists of')
 def restart_replaces_all_pods(patch: Patch) -> None:
-    """Pods that the operator's process finds when it starts are deleted and created again."""
+    """Pods that the operator's process finds when it starts are deleted and created again once their job is Running."""
     observe_role, own, found_at_start = replicas.observe_role, set[str](), dict[str, set[str]]()
 
     def without_found(spec: ReplicaSpec, pods: Iterable[Pod], current: Json, memory: Memory) -> RoleReplicas:
@@ -233,7 +233,9 @@ def restart_replaces_all_pods(patch: Patch) -> None:
         if not uids:
             own.add(spec.role)  # what comes from now on was created by this process
         found = found_at_start.setdefault(spec.role, set() if spec.role in own else uids) if uids else set()
-        older = [pod for pod in role.pods.values() if pod.metadata.uid in found]
+        conditions = current.get("conditions") or []
+        running = any(one["type"] == "Running" and one["status"] == "True" for one in conditions)
+        older = [pod for pod in role.pods.values() if running and pod.metadata.uid in found]
         return replace(role, surplus=(*role.surplus, *older))
 
     patch.function(observe_role, without_found)
