@@ -54,6 +54,7 @@ class Aim:
     id: str
     step: str = ""
     seen: str = ""
+    also: tuple[str, ...] = ()  # other steps that the same fault fails, where the speed of the machine decides
 
     def effect(self, outcome: Outcome | None) -> Effect:
         if outcome is None or not outcome.failed:
@@ -61,7 +62,9 @@ class Aim:
         if not self.step:
             return Effect.UNDECLARED
         right_reason = self.seen in outcome.seen if self.seen else not outcome.invariant
-        hit = right_reason and any(text.startswith(self.step) for text in (outcome.step, *outcome.no_longer))
+        hit = right_reason and any(
+            text.startswith((self.step, *self.also)) for text in (outcome.step, *outcome.no_longer)
+        )
         return Effect.KILLED if hit else Effect.ELSEWHERE
 
 

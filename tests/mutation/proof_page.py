@@ -12,6 +12,7 @@ from muster.suite.behaviours import id_order
 from tests.mutation.aims import AT_THE_END, Effect, Outcome
 from tests.mutation.mutants import Mutant
 from tests.mutation.proof import Control, Proof, ThenCoverage, not_passed, survivors, then_coverage
+from tests.mutation.sample import SHARING, SIZE
 from tests.mutation.variants import Variant
 
 _NOT_RUN, _NOT_KNOWN = "not run", "not known"
@@ -95,6 +96,7 @@ def _figures(
     yield f"| tests of mutants by commit | {_counts(one.commit or _NOT_KNOWN for one in results)} |"
     yield f"| kills, those of general mutants included | {_controls(mutants, proof)} |"
     yield f"| mutants | {_run(specific, proof)} |"
+    yield f"| of these in `make test` | {SIZE} of the {len(SHARING)} that share a control plane, chosen by the commit |"
     yield f"| general mutants | {_run([one for one in mutants if one.general], proof)} |"
     yield f"| aims | {', '.join(f'{effects[effect]} {effect}' for effect in Effect)} |"
     yield f"| scenarios that survive | {', '.join(survivors(mutants, proof)) or 'none'} |"

@@ -22,6 +22,8 @@ from tests.mutation.mutants import MUTANTS, Mutant
 from tests.mutation.outcomes import Outcomes
 from tests.mutation.proof import Proof, component
 
+SHARING = tuple(one for one in MUTANTS if not one.needs_own_plane)
+SIZE = math.ceil(len(MUTANTS) / 10)
 PLANES = 4
 _OUTSIDE_GIT = "a fixed seed"
 _UNKNOWN = 15.0  # seconds: a scenario that was not run since durations are kept
@@ -38,8 +40,7 @@ def sample(seed: str, known: Proof) -> list[Mutant]:
     def rank(mutant: Mutant) -> bytes:
         return hashlib.sha256(f"{seed} {mutant.name}".encode()).digest()
 
-    sharing = [one for one in MUTANTS if not one.needs_own_plane]
-    return _with_quickest_aims(sorted(sharing, key=rank)[: math.ceil(len(MUTANTS) / 10)], known)
+    return _with_quickest_aims(sorted(SHARING, key=rank)[:SIZE], known)
 
 
 def _with_quickest_aims(mutants: Iterable[Mutant], known: Proof) -> list[Mutant]:
@@ -99,7 +100,7 @@ def _seconds(outcomes: Outcomes, id_: str) -> float:
 if __name__ == "__main__":
     seed = sys.argv[1] if sys.argv[1:] else chosen_seed()
     tenth = sample(seed, Proof.read())
-    alone = sum(one.needs_own_plane for one in MUTANTS)
     print(f"{len(tenth)} of {len(MUTANTS)} mutants, chosen by {seed[:12]} (repeat: MUSTER_SAMPLE={seed}):")
     print("  " + "\n  ".join(sorted(f"{one.name} on {one.ids[0]}" for one in tenth)))
-    print(f"{alone} mutants need a control plane of their own and are never chosen: make mutation-test runs them")
+    alone = [one.name for one in MUTANTS if one.needs_own_plane]
+    print(f"never chosen, for they need a control plane of their own (make mutation-test): {', '.join(alone)}")

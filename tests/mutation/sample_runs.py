@@ -15,7 +15,7 @@ from tests.mutation.mutation_test import baseline
 from tests.mutation.proof import Proof, not_passed
 from tests.mutation.runs import run_on_shared_plane, time_scale
 
-SCALES = ("0.2", "3")
+SCALES = ("0.3", "3")
 
 
 def not_proven(mutants: Sequence[Mutant], directory: Path) -> list[str]:

@@ -41,7 +41,8 @@ def test_every_declared_step_exists(mutant: Mutant) -> None:
     behaviours = read_features(suite_root() / "features").by_id()
     for aim in mutant.aims:
         texts = [step.text for step in behaviours[aim.id].all_steps()]
-        assert aim.step in ("", AT_THE_END) or any(text.startswith(aim.step) for text in texts), aim
+        for begins in (aim.step, *aim.also):
+            assert begins in ("", AT_THE_END) or any(text.startswith(begins) for text in texts), aim
 
 
 def test_names_are_unique() -> None:

@@ -80,6 +80,7 @@ def test_what_was_not_tested_has_no_outcome() -> None:
             Effect.KILLED,
         ),
         (f"PRE-01: {RUNS}", Outcome("failed", "a When", no_longer=[COUNT, RUNS]), Effect.KILLED),
+        (Aim("PRE-01", COUNT, also=(RUNS,)), Outcome("failed", RUNS), Effect.KILLED),
         ("PRE-01", Outcome("failed", RUNS), Effect.UNDECLARED),
         ("PRE-01: exactly one of", Outcome("error", COUNT), Effect.MISSED),
         ("PRE-01", Outcome("passed"), Effect.MISSED),

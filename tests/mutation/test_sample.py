@@ -66,10 +66,10 @@ def test_mutants_with_the_same_scenario_share_a_plane_and_its_control() -> None:
 @pytest.mark.parametrize(
     ("answers", "runs", "problem"),
     [
-        ({"0.2": ("passed", "failed")}, ["0.2"], ""),
-        ({"0.2": ("failed", "failed"), "3": ("passed", "failed")}, ["0.2", "3"], ""),
-        ({"0.2": ("passed", "passed"), "3": ("passed", "passed")}, ["0.2", "3"], "not failed"),
-        ({"0.2": ("error", "failed"), "3": ("failed", "failed")}, ["0.2", "3"], "without the fault"),
+        ({"0.3": ("passed", "failed")}, ["0.3"], ""),
+        ({"0.3": ("failed", "failed"), "3": ("passed", "failed")}, ["0.3", "3"], ""),
+        ({"0.3": ("passed", "passed"), "3": ("passed", "passed")}, ["0.3", "3"], "not failed"),
+        ({"0.3": ("error", "failed"), "3": ("failed", "failed")}, ["0.3", "3"], "without the fault"),
     ],
 )
 def test_what_is_not_proven_is_run_again_with_longer_limits(
