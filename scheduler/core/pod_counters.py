@@ -13,7 +13,7 @@ from collections import Counter as Multiset
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from scheduler.core.node_table import requirement_matches
+from scheduler.core.label_matching import requirement_matches
 from scheduler.core.pod_constraints import Counter, MatchingPods, PodConstraints, PodSelection, Selector, SpreadPods
 from scheduler.core.scheduling_types import Pod, PodRequirements
 
