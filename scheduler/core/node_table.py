@@ -11,6 +11,7 @@ resources need not tell the two apart.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -109,6 +110,14 @@ class NodeTable:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def copy(self) -> NodeTable:
+        """With usage and counters of its own. What depends on the nodes alone is shared, caches included."""
+        table = copy(self)
+        table.used, table.terminating, table._excessive = self.used.copy(), self.terminating.copy(), {**self._excessive}
+        table.counter_column = dict(self.counter_column)
+        table.owners = {pods: list(owners) for pods, owners in self.owners.items()}
+        return table
 
     def age_caches(self) -> None:
         """Forget the requirements that no pod had in this scheduling cycle and in the last one."""

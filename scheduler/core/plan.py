@@ -10,8 +10,9 @@ claims are. Until then each cycle finds the same place again, because nominated 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from scheduler.core import unschedulable
 from scheduler.core.actions import (
@@ -32,7 +33,7 @@ from scheduler.core.binding_order import BindingOrder
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.default_spread import DefaultSpread
 from scheduler.core.gang_placement import Placement, place
-from scheduler.core.podgroup_phases import podgroup_phases
+from scheduler.core.podgroup_phases import changed_phases, starting_phases
 from scheduler.core.policy import Policy
 from scheduler.core.preempt import preempt
 from scheduler.core.reprieve import PreemptionPlan
@@ -46,13 +47,22 @@ _TIMED_OUT = "its victims did not terminate within scheduleTimeoutSeconds; for a
 
 def plan(cluster: ClusterState, policy: Policy) -> list[Action]:
     """The actions to take now. No state is kept between two plans: everything follows from the cluster state."""
+    return list(chain.from_iterable(decisions(cluster, policy)))
+
+
+def decisions(cluster: ClusterState, policy: Policy) -> Iterator[Sequence[Action]]:
+    """The plan in parts that may take effect one after the other: the actions about one unit are not separated.
+
+    The cluster state must not change meanwhile.
+    """
     pending = pending_units(cluster, policy)
     if not pending:
-        return list(podgroup_phases(cluster, policy))
+        yield list(changed_phases(cluster, policy))
+        return
     cycle = SchedulingCycle(cluster, policy)
-    actions = [*cycle.run(pending), *podgroup_phases(cluster, policy, cycle.started)]
+    yield from cycle.run(pending)
+    yield list(changed_phases(cluster, policy, cycle.started))
     cluster.table.age_caches()
-    return actions
 
 
 class SchedulingCycle:
@@ -69,10 +79,14 @@ class SchedulingCycle:
         self._rejected: dict[tuple[object, ...], tuple[str, str]] = {}  # signatures of units that do not fit, and why
         self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
 
-    def run(self, pending: Sequence[Unit]) -> list[Action]:
+    def run(self, pending: Sequence[Unit]) -> Iterator[Sequence[Action]]:
+        """The actions about each unit."""
         for unit in pending:
+            decided = len(self.actions)
             self.decide(unit)
-        return self.actions
+            if starting := self.started.intersection(group.key for group in unit.groups):
+                self.actions += starting_phases(self._cluster, self._policy, starting)
+            yield self.actions[decided:]
 
     def decide(self, unit: Unit) -> None:
         if reason := (
