@@ -32,7 +32,7 @@ class _Writes(Client):
         super().__init__(Access("http://nowhere", ssl.create_default_context()))
         self.started: dict[str, float] = {}  # by path
 
-    async def request(self, _method: str, path: str, _body: object = None, **_: Any) -> bytes:
+    async def request(self, method: str, path: str, body: object = None, **_: Any) -> bytes:
         self.started.setdefault(path.split("/pods/")[-1].split("/")[0], time.perf_counter())
         await asyncio.sleep(_LATENCY)
         return b'{"metadata":{"resourceVersion":"9"}}'

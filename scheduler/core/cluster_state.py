@@ -77,8 +77,10 @@ class ClusterState:
         self._table, self.counters = self._table.copy(), self.counters.copy()
         self.nodes, self.pods, self.groups = dict(self.nodes), dict(self.pods), dict(self.groups)
         self.queues, self.budgets, self.counts = dict(self.queues), dict(self.budgets), dict(self.counts)
-        self._pending, self.binding, self._deleted_groups = map(
-            dict, (self._pending, self.binding, self._deleted_groups)
+        self._pending, self.binding, self._deleted_groups = (
+            dict(self._pending),
+            dict(self.binding),
+            dict(self._deleted_groups),
         )
         self._on_node, self._in_namespace = _copy_view(self._on_node), _copy_view(self._in_namespace)
         self._in_group = _copy_view(self._in_group)

@@ -147,10 +147,8 @@ class NodeTable:
 
     def _add_amount(self, column: int, row: int, amount: int, *, terminating: bool) -> None:
         """What does not fit into 64 bits is counted beside the columns: a node that is too full must not look free."""
-        used, gone = self._excessive.pop((column, row), None) or (
-            int(self.used[column, row]),
-            int(self.terminating[column, row]),
-        )
+        known = int(self.used[column, row]), int(self.terminating[column, row])
+        used, gone = self._excessive.pop((column, row), known)
         used, gone = used + amount, gone + (amount if terminating else 0)
         if used > _MAX_USED:
             self._excessive[column, row] = used, gone

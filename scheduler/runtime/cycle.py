@@ -52,7 +52,7 @@ async def run_cycle(cluster: ClusterState, policy: Policy, start: Callable[[Acti
 
 
 def still_valid(decided: Sequence[Action], then: ClusterState, now: ClusterState) -> Sequence[Action]:
-    """What remains of a decision about one unit: nothing, if one of its pods or nodes is not what it was."""
+    """What remains of a decision about one unit: nothing, if a pod, a node or a queue is not what it was."""
     if all(_places_are_valid(action, then, now) for action in decided):
         return [action for action in decided if _is_valid(action, now)]
     now.changed_groups.update(action.group.key for action in decided if isinstance(action, SetGroupPhase))
@@ -62,7 +62,10 @@ def still_valid(decided: Sequence[Action], then: ClusterState, now: ClusterState
 def _places_are_valid(action: Action, then: ClusterState, now: ClusterState) -> bool:
     if not isinstance(action, Bind | BindVolumes | Nominate) or not action.node:
         return True
-    return _is_pending(action.pod.uid, now) and now.nodes.get(action.node) is then.nodes.get(action.node)
+    queue = then.queue_of(action.pod)
+    is_same = now.nodes.get(action.node) is then.nodes.get(action.node)
+    is_same = is_same and now.queues.get(queue) is then.queues.get(queue)  # it may be closed now
+    return is_same and _is_pending(action.pod.uid, now)
 
 
 def _is_valid(action: Action, now: ClusterState) -> bool:

@@ -104,13 +104,14 @@ def test_a_gang_is_bound_and_gets_its_phase_in_one_slice() -> None:
     assert {name for name, found in slices.items() if len(found) > 1} == set()
 
 
-@pytest.mark.parametrize("change", ["deleted", "terminating", "bound", "cordoned", "gone"])
-def test_no_part_of_a_gang_is_bound_when_a_member_or_a_node_has_changed(change: str) -> None:
+@pytest.mark.parametrize("change", ["deleted", "terminating", "bound", "cordoned", "gone", "closed"])
+def test_no_part_of_a_gang_is_bound_when_a_member_a_node_or_the_queue_has_changed(change: str) -> None:
     cluster = FakeCluster()
     for name in "ab":
         cluster.node(name, 4)
+    queue = cluster.queue("q")
     cluster.pod("first", 1, priority=100)
-    cluster.gang("train", 2, 3)
+    cluster.gang("train", 2, 3, queue="q")
 
     def between(cluster: FakeCluster, number: int) -> None:
         if number:
@@ -124,6 +125,8 @@ def test_no_part_of_a_gang_is_bound_when_a_member_or_a_node_has_changed(change: 
                 cluster.change("train-1", node="b")
             case "cordoned":
                 cluster.state.set_node(replace(cluster.state.nodes["b"], cordoned=True))
+            case "closed":
+                cluster.state.set_queue(replace(queue, is_open=False))
             case "gone":
                 cluster.state.remove_node("b")
 
@@ -154,11 +157,12 @@ def test_what_cannot_be_undone_about_a_group_is_not_done_when_it_has_changed() -
     group = now.groups[key("train")]
     ended, running = SetGroupPhase(group, "Completed", Counts()), SetGroupPhase(group, "Running", Counts(1))
     release = Release(members[0], "because")
-    assert still_valid([ended, running, release], then, now) == [ended, running, release]
+    decided: list[Action] = [ended, running, release]
+    assert still_valid(decided, then, now) == decided
     now.set_pod(replace(members[1], terminating=True))
-    assert still_valid([ended, running, release], then, now) == [running]
+    assert still_valid(decided, then, now) == [running]
     now.remove_group(group.key)
-    assert still_valid([running], then, now) == []
+    assert still_valid(decided, then, now) == []
 
 
 def test_actions_about_pods_that_are_gone_are_dropped() -> None:
@@ -167,7 +171,7 @@ def test_actions_about_pods_that_are_gone_are_dropped() -> None:
     pod, victim = cluster.pod("pod", 1), cluster.pod("victim", 1, on="n")
     then, now = cluster.state.view(), cluster.state
     now.detach()
-    decided = [Report(pod, "no"), Evict(victim, "team/pod", pod, "for it")]
+    decided: list[Action] = [Report(pod, "no"), Evict(victim, "team/pod", pod, "for it")]
     assert still_valid(decided, then, now) == decided
     cluster.delete("pod", "victim")
     assert still_valid(decided, then, now) == []
