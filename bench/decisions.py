@@ -1,4 +1,4 @@
-"""How long one decision keeps the others waiting: the longest decision of a unit, and the whole plan.
+"""How long one decision keeps the others waiting: the longest decision of a unit, the whole plan, and the longest wait.
 
 python -m bench.decisions [part of a case's name …]
 
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from bench.decision_waits import longest_wait
 from bench.statistics import spread
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.plan import SchedulingCycle
@@ -42,12 +43,16 @@ Key = tuple[str, str]
 
 
 def main(names: list[str]) -> None:
-    print("ms of CPU: median (min–max); longest decision of one unit, then the whole plan")
+    print(
+        "ms of CPU: median (min–max); longest decision of one unit, then the whole plan; then, on the clock and where"
+    )
+    print("there are no gangs, the longest time from a decision until its write starts")
     for name, build in cases():
         if not names or any(part in name for part in names):
             taken = [measure(build) for _ in range(REPEATS)]
             longest, whole = ([1000 * one[which] for one in taken] for which in (0, 1))
-            print(f"  {name:<58} {spread(longest, 1):>24} {spread(whole, 1):>26}", flush=True)
+            waits = "" if build().groups else spread([1000 * longest_wait(build) for _ in range(REPEATS)], 1)
+            print(f"  {name:<58} {spread(longest, 1):>24} {spread(whole, 1):>26} {waits:>26}", flush=True)
 
 
 def measure(build: Callable[[], ClusterState]) -> tuple[float, float]:
@@ -83,6 +88,7 @@ def cases() -> Iterator[tuple[str, Callable[[], ClusterState]]]:
     for groups in (50, 400):
         yield f"{groups} groups that name all later ones", partial(linked, groups)
     yield "one pod beside 20000 pending, 5000 nodes", partial(backlog, 20_000)
+    yield "20000 pods that fit, 5000 nodes", partial(fitting, 20_000)
     for services in (1, 400):
         yield f"400 pods of {services} Services beside 40000, 5000 nodes", partial(default_spread, services)
     yield "500 pods and 5000 local volumes, WaitForFirstConsumer", partial(first_consumers, 500)
@@ -179,6 +185,13 @@ def backlog(pending: int) -> ClusterState:
     for number in range(pending):
         cluster.set_pod(pod(f"pending-{number:05}", shape(gpus=1)))
     cluster.set_pod(pod("plain", shape(cpu=1_000)))
+    return cluster
+
+
+def fitting(pending: int) -> ClusterState:
+    cluster = built(5_000)
+    for number in range(pending):
+        cluster.set_pod(pod(f"pending-{number:05}", shape(gpus=1)))
     return cluster
 
 

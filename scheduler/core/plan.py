@@ -11,8 +11,9 @@ claims are. Until then each cycle finds the same place again, because nominated 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from scheduler.core import unschedulable
 from scheduler.core.actions import (
@@ -35,7 +36,7 @@ from scheduler.core.cluster_state import ClusterState
 from scheduler.core.default_spread import DefaultSpread
 from scheduler.core.effort import Effort
 from scheduler.core.gang_placement import Placement, place
-from scheduler.core.podgroup_phases import podgroup_phases
+from scheduler.core.podgroup_phases import changed_phases, starting_phases
 from scheduler.core.policy import Policy
 from scheduler.core.preempt import preempt
 from scheduler.core.reprieve import PreemptionPlan
@@ -53,17 +54,26 @@ def plan(cluster: ClusterState, policy: Policy, turns: SearchTurns | None = None
 
     Without `turns` each unit is tried, whatever that costs.
     """
+    return list(chain.from_iterable(decisions(cluster, policy, turns)))
+
+
+def decisions(cluster: ClusterState, policy: Policy, turns: SearchTurns | None = None) -> Iterator[Sequence[Action]]:
+    """The plan in parts that may take effect one after the other: the actions about one unit are not separated.
+
+    The cluster state must not change meanwhile.
+    """
     turns = turns or SearchTurns(math.inf)
     pending = pending_units(cluster, policy)
     turns.begin_cycle()
     if not pending:
         turns.end_cycle()
-        return list(podgroup_phases(cluster, policy))
+        yield list(changed_phases(cluster, policy))
+        return
     cycle = SchedulingCycle(cluster, policy, turns)
-    actions = [*cycle.run(pending), *podgroup_phases(cluster, policy, cycle.started)]
+    yield from cycle.run(pending)
     turns.end_cycle()
+    yield list(changed_phases(cluster, policy, cycle.started))
     cluster.table.age_caches()
-    return actions
 
 
 class SchedulingCycle:
@@ -80,10 +90,14 @@ class SchedulingCycle:
         self._rejected: dict[tuple[object, ...], tuple[str, str]] = {}  # signatures of units that do not fit, and why
         self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
 
-    def run(self, pending: Sequence[Unit]) -> list[Action]:
+    def run(self, pending: Sequence[Unit]) -> Iterator[Sequence[Action]]:
+        """The actions about each unit."""
         for unit in pending:
+            decided = len(self.actions)
             self.decide(unit)
-        return self.actions
+            if starting := self.started.intersection(group.key for group in unit.groups):
+                self.actions += starting_phases(self._cluster, self._policy, starting)
+            yield self.actions[decided:]
 
     def decide(self, unit: Unit) -> None:
         if reason := (

@@ -1,8 +1,8 @@
 """The scheduling loop: any change wakes it, a burst of changes is one cycle, and no cycle waits for the API server.
 
-Debounce: before each cycle it sleeps as long as the last one took, and at most 0.25 s. So a flood of changes is handled
-in few large cycles, and cycles of up to 0.25 s take at most half of the time. Longer ones take more: a change waits for
-at most one cycle and 0.25 s.
+Debounce: before each cycle it sleeps as long as the last one took, and at most 0.1 s. So a flood of changes is handled
+in few large cycles, and cycles of up to 0.1 s take at most half of the time. Longer ones take more: a change waits for
+at most one cycle and 0.1 s.
 
 A replica without the lease only watches. When it is elected it lists everything again before its first cycle: its
 watches may lag behind the last writes of its predecessor.
@@ -19,17 +19,17 @@ from typing import Any
 
 from scheduler.client import Client, Reflector, all_synced, relist_all
 from scheduler.core.actions import Action, Bind, BindVolumes, Evict, Nominate, Release, Report, SetGroupPhase
-from scheduler.core.plan import plan
 from scheduler.core.policy import Policy
 from scheduler.core.search_turns import SearchTurns
 from scheduler.runtime.cache import Cache
+from scheduler.runtime.cycle import run_cycle
 from scheduler.runtime.event_recorder import EventRecorder, truncate_message
 from scheduler.runtime.executor import Executor
 from scheduler.runtime.metrics import Metrics
 from scheduler.runtime.queue_controller import QueueController
 from scheduler.runtime.schedule_timeouts import ScheduleTimeouts
 
-_MIN_DELAY, _MAX_DELAY = 0.002, 0.25  # seconds
+_MIN_DELAY, _MAX_DELAY = 0.002, 0.1  # seconds
 _RETRY_DELAY = 1.0
 _DRAIN_SECONDS = 5.0
 _STANDBY_CLEANUP = 60.0
@@ -105,7 +105,7 @@ class Scheduler:
             await asyncio.sleep(delay)
             began = time.perf_counter()
             try:
-                self._run_cycle()
+                await self._run_cycle()
             except Exception:  # a bug in one cycle must not stop the scheduler
                 self.metrics.actions.add("scheduling-cycle", "error")
                 _log.exception("scheduling cycle failed; retrying")
@@ -115,18 +115,19 @@ class Scheduler:
             self.metrics.cycle_duration.observe(took)
             delay = delay_after(took)
 
-    def _run_cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         self._timeouts.update()
         self._cache.update_pods()
         self._wake.clear()
-        actions = plan(self._cache.cluster, self._policy, self._turns)
+        await run_cycle(self._cache.cluster, self._policy, self._start, self._turns)
         if self._turns.is_incomplete:
             self._wake.set()
-        self._cache.cluster.clear_changes()
-        for action in map(_truncate_message, actions):
-            if self._executor.start(action):
-                _log_action(action)
         self._queue_controller.notify()
+
+    def _start(self, action: Action) -> None:
+        action = _truncate_message(action)
+        if self._executor.start(action):
+            _log_action(action)
 
 
 def delay_after(took: float) -> float:
