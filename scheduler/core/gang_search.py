@@ -39,9 +39,14 @@ def search(
     found = _Search(wanted, capacity, effort).run()
     if found is None:
         return None
-    return [
-        (row, one) for row, counts in found for one, count in zip(wanted, counts, strict=True) for _ in range(count)
-    ]
+    placed: list[tuple[int, PodRequirements]] = []
+    left = dict(wanted)
+    for row, counts in found:
+        for one, count in zip(wanted, counts, strict=True):
+            taken = min(count, left[one])  # the last nodes of a way may have places for more than there are
+            placed += [(row, one)] * taken
+            left[one] -= taken
+    return placed
 
 
 @dataclass(frozen=True, slots=True)
