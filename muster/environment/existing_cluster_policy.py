@@ -13,8 +13,12 @@ from muster.cluster.interface import Connection
 from muster.cluster.kubeconfig_files import Kubeconfig
 from muster.cluster.resources import Resource
 from muster.environment.bystander_guard import BystanderGuard
-from muster.environment.in_cluster_scheduler import brought_scheduler_name, check_existing_cluster_choices, scheduler_on
-from muster.environment.scheduler_lease import SchedulerLease
+from muster.environment.in_cluster_scheduler import (
+    SchedulerLease,
+    brought_scheduler_name,
+    check_existing_cluster_choices,
+    scheduler_on,
+)
 from muster.errors import HarnessError, NotStaged, SchedulerNotServing
 from muster.recording.history import History
 from muster.run_options import RunOptions

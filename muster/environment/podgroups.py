@@ -12,6 +12,7 @@ from muster import timeouts
 from muster.assertions.pods import gone, recreated
 from muster.assertions.queues import queue_state
 from muster.cluster.resources import POD, resource_of
+from muster.environment.given_pods import wait_until_running
 from muster.errors import NotSupported
 from muster.recording.objects import CustomObject
 from muster.recording.quantities import readable, thousandths
@@ -81,8 +82,9 @@ class Groups:
 
     def run_gang(self, request: GangRequest, pods: Iterable[PodRequest]) -> None:
         """Create a whole gang and wait until all its pods run."""
-        self.submit(request, pods)
-        self._scenario.wait_until_running(self.members(request.name), gang=request.name)
+        members = list(pods)
+        self.submit(request, members)
+        wait_until_running(self._scenario.recording, members, request.name)
         self._scenario.note_activity()
 
     def resize(self, request: GangRequest) -> None:

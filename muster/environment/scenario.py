@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -135,12 +135,8 @@ class ScenarioContext:
             if number:
                 self.wait_for_next_second()
             self.submit(*group)
-            self.wait_until_running([request.name for request in group])
+            wait_until_running(self.recording, group)
         self.note_activity()
-
-    def wait_until_running(self, names: Sequence[str], *, gang: str = "") -> None:
-        """The pods of a Given, or its gang, run; see muster/environment/given_pods.py."""
-        wait_until_running(self.recording, [self._requests[name] for name in names], gang)
 
     def wait_for_next_second(self) -> None:
         """Objects created from now on have a later creation time, which the API rounds to seconds."""

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from muster.assertions.gang_invariants import TAKEN_FROM_OUTSIDE, no_started_gang_below_min_member
+from muster.assertions.invariants import TAKEN_FROM_OUTSIDE, no_started_gang_below_min_member
 from muster.recording.conventions import KUBERNETES
 from muster.schedulers.native_gangs import NativeGangsDialect
 from muster.schedulers.reference import ReferenceVolcanoDialect

@@ -12,10 +12,9 @@ import pytest
 from muster import timeouts
 from muster.assertions.evaluation import Recording
 from muster.cluster.api import Api, ApiRefused
-from muster.environment import scheduler_lease
+from muster.environment import in_cluster_scheduler
 from muster.environment.environment import Environment
-from muster.environment.in_cluster_scheduler import InClusterScheduler
-from muster.environment.scheduler_lease import SchedulerLease
+from muster.environment.in_cluster_scheduler import InClusterScheduler, SchedulerLease
 from muster.errors import ConformanceFailure, HarnessError, SchedulerNotServing
 from muster.recording.history import History
 from muster.recording.records import Moment
@@ -45,7 +44,7 @@ class Leases:
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timeouts, "LEASE_RENEWAL", 0.05)
-    monkeypatch.setattr(scheduler_lease, "_POLL", 0.0)
+    monkeypatch.setattr(in_cluster_scheduler, "_POLL", 0.0)
 
 
 def lease(*states: tuple[str, str], name: str = LEASE) -> SchedulerLease:

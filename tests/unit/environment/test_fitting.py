@@ -1,6 +1,6 @@
 """Where pods would fit, from history alone."""
 
-from muster.assertions.fitting import nodes_that_fit, placement_of_all
+from muster.environment.given_pods import nodes_that_fit, placement_of_all
 from muster.recording.pod_history import PodHistory
 from tests.support.history_builder import HistoryBuilder
 
