@@ -65,7 +65,7 @@ def test_a_limit_is_also_a_quota_and_a_queue_without_one_shares_by_weight() -> N
         "cpu": {"quota": 2000, "limit": 2000, "overQuotaWeight": 1},
         "memory": {"quota": 4294, "limit": 4294, "overQuotaWeight": 1},
     }
-    with pytest.raises(NotSupported, match="strict-FIFO"):
+    with pytest.raises(NotSupported, match="strict FIFO"):
         DIALECT.queue_manifest(QueueRequest("q", strict_fifo=True))
 
 
