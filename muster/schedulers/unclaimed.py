@@ -38,7 +38,6 @@ _BETWEEN_QUEUES = Absence(
 )
 _NEVER = Absence("the default of withinClusterQueue is Never", f"{_KUEUE}concepts/cluster_queue/#preemption")
 _OFF = Absence("job-level preemption is off in this configuration", f"{_KOORDINATOR}user-manuals/job-level-preemption/")
-_NOT_YET = "it carries kube-scheduler's volume binding, so that the claim is due; it has not been run"
 
 ABSENCES: Mapping[str, Mapping[str, Absence]] = {
     "reference:koordinator": {
@@ -61,22 +60,16 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
             "preemption is pod by pod, by its known limitations", f"{_PLUGINS}kep/42-podgroup-coscheduling/README.md"
         ),
         "jobs": _OPERATORS_MATTER,
-        "volumes": Absence(_NOT_YET, f"{_PLUGINS}manifests/coscheduling/scheduler-config.yaml"),
     },
     "volcano": {
         "preemption": _ACTIONS,
         "job-preemption": _ACTIONS,
-        "volumes": Absence(
-            _NOT_YET,
-            "https://github.com/volcano-sh/volcano/blob/v1.14.1/pkg/scheduler/plugins/predicates/predicates.go",
-        ),
     },
     "koordinator": {
         "queues": Absence(
             "an ElasticQuota limits pods one by one; queues of jobs are a proposal",
             "https://github.com/koordinator-sh/koordinator/tree/v1.8.0/docs/proposals/scheduling/20251209-support-job-queuing-and-managment",
         ),
-        "volumes": Absence(_NOT_YET, f"{_KOORDINATOR}architecture/overview/"),
     },
     "koordinator:preemption-off": {"preemption": _OFF, "job-preemption": _OFF},
     "yunikorn": {
@@ -85,7 +78,7 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
         "affinity": Absence("all behaviours of affinity are about preemption as well", "docs/behaviours.md"),
         "jobs": _OPERATORS_MATTER,
         "documents": _OTHERS_WALKTHROUGHS,
-        "volumes": Absence(_NOT_YET, f"{_YUNIKORN}"),
+        "volumes": Absence("no page of its documentation is about volumes", _YUNIKORN),
     },
     "kueue": {
         "preemption": _NEVER,
@@ -96,12 +89,10 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
         ),
         "jobs": _OPERATORS_MATTER,
         "documents": _OTHERS_WALKTHROUGHS,
-        "volumes": Absence(_NOT_YET, "https://kubernetes.io/docs/concepts/storage/persistent-volumes/"),
     },
     "kai": {
         "jobs": _OPERATORS_MATTER,
         "documents": _OTHERS_WALKTHROUGHS,
-        "volumes": Absence(_NOT_YET, f"{_KAI}pkg/scheduler/k8s_internal/predicates/predicates.go"),
     },
 }
 

@@ -49,6 +49,7 @@ class Kueue(Scheduler):
         "gangs": _DOCUMENTATION + "topology_aware_scheduling/",
         "queues": _DOCUMENTATION + "cluster_queue/",
         "taints": "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/",
+        "volumes": "https://kubernetes.io/docs/concepts/storage/persistent-volumes/",
     }
     capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "preempt": {
