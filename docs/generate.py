@@ -101,7 +101,7 @@ def _differences(scheduler: type[Scheduler]) -> list[str]:
     lines += ["| setting | shipped | here | because | findings that might depend on it |", "|---|---|---|---|---|"]
     for each in scheduler.differences:
         setting = f"{each.setting} ({', '.join(each.only)})" if each.only else each.setting
-        findings = ". ".join(filter(None, (", ".join(each.findings), each.judged))) or "none"
+        findings = ". ".join(filter(None, (", ".join(each.findings), each.seen))) or "none"
         lines.append(f"| {' | '.join((setting, each.shipped, each.here, each.because, findings))} |")
     return lines
 

@@ -2,7 +2,7 @@
 
 Muster shortens waits and switches on what a scenario asks for. Each such setting is a Difference: it stands with the
 scheduler, is printed in docs/schedulers.md, and is in the report of a run. Where a finding depends on one, there is a
-configuration without it (`…as-shipped`), and `judged` says what was seen there.
+configuration without it (`…as-shipped`), and `seen` says how the findings ended there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Difference:
     here: str
     because: str
     findings: tuple[str, ...] = ()  # behaviours whose verdict depends on it, or might
-    judged: str = ""  # what was seen with the shipped value
+    seen: str = ""  # with the shipped value
     only: tuple[str, ...] = ()  # the configurations that have it; empty: all but those as shipped
 
     def applies(self, configuration: str) -> bool:

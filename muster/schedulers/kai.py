@@ -206,7 +206,7 @@ class Kai(Scheduler):
             "on",
             "the conditions of victims that JPR-02 and PRE-14 ask for exist, and have to be switched on",
             findings=("JPR-02", "PRE-14"),
-            judged="They do: passed here, 0 of 5 each as shipped",
+            seen="They do: passed here, 0 of 5 each as shipped",
         ),
         Difference(
             "preemptibility of workloads from priority 100 on",

@@ -86,7 +86,6 @@ class SchedulerPlugins(Scheduler):
         "preemption": _KUBERNETES + "pod-priority-preemption/",
         "affinity": _KUBERNETES + "assign-pod-node/",  # the configuration that it ships disables none of these plugins
         "taints": _KUBERNETES + "taint-and-toleration/",
-        "volumes": "https://kubernetes.io/docs/concepts/storage/persistent-volumes/",
         "documents": _KUBERNETES + "pod-priority-preemption/",
     }
     longest_backoff = float(_RESERVED_FOR + _BACKOFF)  # a member whose reservation expired backs off after that

@@ -38,6 +38,7 @@ _BETWEEN_QUEUES = Absence(
 )
 _NEVER = Absence("the default of withinClusterQueue is Never", f"{_KUEUE}concepts/cluster_queue/#preemption")
 _OFF = Absence("job-level preemption is off in this configuration", f"{_KOORDINATOR}user-manuals/job-level-preemption/")
+_NOT_RUN = "its configuration keeps kube-scheduler's volume binding, so that the claim is due; it has not been run"
 
 ABSENCES: Mapping[str, Mapping[str, Absence]] = {
     "reference:koordinator": {
@@ -60,6 +61,7 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
             "preemption is pod by pod, by its known limitations", f"{_PLUGINS}kep/42-podgroup-coscheduling/README.md"
         ),
         "jobs": _OPERATORS_MATTER,
+        "volumes": Absence(_NOT_RUN, f"{_PLUGINS}manifests/coscheduling/scheduler-config.yaml"),
     },
     "volcano": {
         "preemption": _ACTIONS,
@@ -71,6 +73,7 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
             "https://github.com/koordinator-sh/koordinator/tree/v1.8.0/docs/proposals/scheduling/20251209-support-job-queuing-and-managment",
         ),
     },
+    "koordinator@1.7.0": {"volumes": Absence(_NOT_RUN, f"{_KOORDINATOR}architecture/overview/")},
     "koordinator:preemption-off": {"preemption": _OFF, "job-preemption": _OFF},
     "yunikorn": {
         "preemption": _BETWEEN_QUEUES,

@@ -26,7 +26,7 @@ class Feature(StrEnum):
     GANG_PRIORITY_CHANGE = "a new priority of gangs that are pending"
     MEMBER_DELETION = "deleting a member of a gang"
     DIRECT_BINDING = "a binding that is written in the scheduler's name"
-    PHASE = "group objects whose phase is"  # one that is named
+    PHASE = "the phase of group objects"  # one that is named
     RUNNING_COUNT = "a count of running members"
     STRICT_FIFO = "strict FIFO queues"
     HEAD_RESERVATION = "a reservation for the job at the head of a queue"
@@ -52,7 +52,7 @@ class Unsupported:
 
 def not_supported(project: str, table: tuple[Unsupported, ...], feature: Feature, detail: str = "") -> NotSupported:
     """The answer for a scenario that asks for the feature, with its source where the table has one."""
-    asked = f"{feature} {detail}".strip()
+    asked = f"{feature} ({detail})" if detail else feature.value
     row = next((row for row in table if feature in row.features), None)
     if row is None:
         return NotSupported(f"{project} does not support {asked}")

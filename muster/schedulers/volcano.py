@@ -248,7 +248,7 @@ class Volcano(Scheduler):
                 "QUE-12",
                 "QUE-16",
             ),
-            judged="With enqueue nothing is preempted in these scenarios: the first five fail for want of a preemption,"
+            seen="With enqueue nothing is preempted in these scenarios: the first five fail for want of a preemption,"
             " PRE-35 and PRE-36 pass. The four of queues fail with enqueue only",
         ),
         Difference(
@@ -258,7 +258,7 @@ class Volcano(Scheduler):
             "gang and priority are in one tier and must agree on who may preempt: no gang that runs could",
             only=("preempt", "reclaim"),
             findings=("JPR-03", "JPR-10", "PRE-09", "PRE-10", "PRE-22", "PRE-35", "PRE-36"),
-            judged="They do not: the same, 0 of 5 each, in `preempt-no-enqueue-as-shipped`",
+            seen="They do not: the same, 0 of 5 each, in `preempt-no-enqueue-as-shipped`",
         ),
     )
 

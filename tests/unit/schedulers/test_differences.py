@@ -40,7 +40,7 @@ def test_a_difference_says_both_values_and_why(scheduler: type[Scheduler]) -> No
         assert each.because
         assert set(each.only) <= set(scheduler.configurations)
         assert all(finding in BEHAVIOURS for finding in each.findings)
-        assert bool(each.findings) == bool(each.judged), "a finding that depends on a setting is judged with both"
+        assert bool(each.findings) == bool(each.seen), "a finding that depends on a setting was looked for with both"
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS, ids=lambda scheduler: scheduler.name)

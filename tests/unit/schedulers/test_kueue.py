@@ -191,5 +191,13 @@ def test_two_share_neither_ports_nor_files(tmp_path: Path) -> None:
 
 
 def test_claims() -> None:
-    assert set(Kueue.claims("default")) == {"pods", "gangs", "queues", "taints"}
-    assert set(Kueue.claims("preempt")) == {"pods", "gangs", "queues", "taints", "preemption", "job-preemption"}
+    assert set(Kueue.claims("default")) == {"pods", "gangs", "queues", "taints", "volumes"}
+    assert set(Kueue.claims("preempt")) == {
+        "pods",
+        "gangs",
+        "queues",
+        "taints",
+        "volumes",
+        "preemption",
+        "job-preemption",
+    }
