@@ -13,12 +13,12 @@ from muster.assertions.pods import gone, recreated
 from muster.assertions.queues import queue_state
 from muster.cluster.resources import POD, resource_of
 from muster.environment.given_pods import wait_until_running
-from muster.errors import NotSupported
 from muster.recording.objects import CustomObject
 from muster.recording.quantities import readable, thousandths
 from muster.recording.questions import eventually
 from muster.schedulers.dialect import Manifest
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
+from muster.schedulers.unsupported import Feature
 
 if TYPE_CHECKING:
     from muster.environment.scenario import ScenarioContext
@@ -145,7 +145,7 @@ class Groups:
         """Open or close a queue, and wait until its status says so and the scheduler has seen it."""
         scenario, dialect = self._scenario, self._scenario.scheduler.dialect
         if dialect.queue_kind is None:
-            raise NotSupported(f"{dialect.scheduler_name} does not support closing a queue")
+            raise dialect.not_supported(Feature.CLOSING)
         kind = dialect.queue_kind.kind
         scenario.recording.set_up(queue_state(kind, queue, dialect.is_open, opened=not opened))
         newest = scenario.recording.history.custom_objects(kind, queue)[-1].object
@@ -165,7 +165,7 @@ class Groups:
         kind = scenario.scheduler.dialect.group_kind
         change = scenario.scheduler.dialect.priority_patch(scenario.priority_class(priority))
         if kind is None:
-            raise NotSupported(f"{scenario.scheduler.name} has no group object that could be changed")
+            raise scenario.scheduler.dialect.not_supported(Feature.GANG_PRIORITY_CHANGE)
         scenario.api.patch(kind, gang, change, namespace=scenario.namespace)
         scenario.recording.prove_live()
         scenario.note_activity()

@@ -15,6 +15,7 @@ import yaml
 from muster.errors import UsageError
 from muster.processes import Process
 from muster.schedulers.base import ProcessContext, Scheduler
+from muster.schedulers.differences import Difference, client_limits
 from muster.suite.paths import manifests
 
 _DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
@@ -41,6 +42,10 @@ class KubeScheduler(Scheduler):
     }
     existing_cluster_backoff: ClassVar[float | None] = 10.0
     leader_lease: ClassVar[str] = "kube-system/kube-scheduler"
+    differences: ClassVar[tuple[Difference, ...]] = (  # of manifests/schedulers/kube-scheduler/default.yaml
+        client_limits("50 requests/s, burst 100", 2000, 4000),
+        Difference("scheduler longest back-off", f"{_DEFAULT_BACKOFF} s", "1 s", "shorter waits"),
+    )
 
     def __init__(self, configuration: str, context: ProcessContext) -> None:
         super().__init__(configuration, context)

@@ -78,7 +78,7 @@ def test_a_gang_without_members_takes_the_shape_of_its_pods() -> None:
 
 def test_unsupported_gangs() -> None:
     dialect = YuniKornDialect()
-    with pytest.raises(NotSupported, match="declares its gang itself"):
+    with pytest.raises(NotSupported, match="annotations of its first pod"):
         dialect.pod_manifest(PodRequest("train-0", 1, gang="train"), "space")
     with pytest.raises(NotSupported, match="linked gangs"):
         dialect.gang_manifest(GangRequest("train", 2, linked_gangs=("other",)), "space")
