@@ -17,10 +17,10 @@ from scheduler.core.plan import SchedulingCycle
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_units import Unit
 from scheduler.runtime.cache import Cache
-from scheduler.runtime.cycle import run_cycle
 from scheduler.runtime.event_recorder import EventRecorder
 from scheduler.runtime.executor import Executor
 from scheduler.runtime.metrics import Metrics
+from scheduler.runtime.scheduler import run_cycle
 
 _LATENCY = 0.003  # seconds, of each write
 

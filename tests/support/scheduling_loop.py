@@ -11,10 +11,10 @@ from scheduler.client import ADDED, DELETED, ApiError
 from scheduler.core.policy import Policy
 from scheduler.runtime.api_types import CustomResource
 from scheduler.runtime.cache import Cache
-from scheduler.runtime.cycle import run_cycle
 from scheduler.runtime.event_recorder import EventRecorder
 from scheduler.runtime.executor import Executor
 from scheduler.runtime.metrics import Metrics
+from scheduler.runtime.scheduler import run_cycle
 from tests.support.scheduler_requests import RecordingClient, observe_node, observe_pod
 
 

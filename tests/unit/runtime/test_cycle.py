@@ -11,8 +11,8 @@ import pytest
 from scheduler.core.actions import Action, Bind, Evict, Release, Report, SetGroupPhase
 from scheduler.core.plan import plan
 from scheduler.core.scheduling_types import Counts
-from scheduler.runtime import cycle
-from scheduler.runtime.cycle import run_cycle, still_valid
+from scheduler.runtime import scheduler
+from scheduler.runtime.scheduler import run_cycle, still_valid
 from tests.support.cluster_builder import Decision, FakeCluster, key
 
 Between = Callable[[FakeCluster, int], None]  # what happens at the end of a slice, by its number
@@ -20,8 +20,8 @@ Between = Callable[[FakeCluster, int], None]  # what happens at the end of a sli
 
 @pytest.fixture(autouse=True)
 def each_decision_is_a_slice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cycle, "_SLICE", 0.0)
-    monkeypatch.setattr(cycle, "_PAUSE", 0.0)
+    monkeypatch.setattr(scheduler, "_SLICE", 0.0)
+    monkeypatch.setattr(scheduler, "_PAUSE", 0.0)
 
 
 class Run:
