@@ -2,7 +2,7 @@
 .POSIX:
 .PHONY: help env assets run unit test test-report test-schedulers lint lint-workflows plane-image test-container scheduler-image suite-image \
   kind-image test-kind test-kind-schedulers \
-  mutation-test mutation-sample soak bench clean prove endure test-subjects
+  mutation-test soak bench clean prove endure test-subjects
 
 PYTHON =
 ARGS =
@@ -28,7 +28,6 @@ help:
 	@echo 'make test-kind        test a real kind cluster; starts a container engine where there is none'
 	@echo 'make test-kind-schedulers  schedulers and an operator on kind as their own manifests install them'
 	@echo 'make mutation-test    run the suite on broken schedulers, where it must fail, and on correct variants'
-	@echo 'make mutation-sample  a tenth of the broken schedulers, chosen by the commit'
 	@echo 'make soak             kills, bad connections and repetitions, for hours'
 	@echo 'make bench            measurements'
 	@echo 'make clean            remove what the others made here; the cache of binaries stays'
@@ -65,6 +64,7 @@ unit: env
 
 test: env
 	@.venv/bin/muster assets kube-scheduler volcano koordinator actionlint plane-init
+	@.venv/bin/python -m tests.mutation.sample
 	.venv/bin/python -m pytest tests -q -n 2 --dist worksteal
 
 test-report: env assets
@@ -112,12 +112,6 @@ test-kind-schedulers: env
 # A failed verdict is a finding, not a failure of this target.
 test-schedulers: env
 	@.venv/bin/muster matrix --workers 2 --all
-
-# A tenth of the mutants, chosen by the commit.
-mutation-sample: env
-	@.venv/bin/muster assets kube-scheduler
-	@.venv/bin/python -m tests.mutation.sample
-	.venv/bin/python -m pytest tests/mutation/sample_of_mutants.py -q -n 2
 
 mutation-test: env assets
 	@.venv/bin/python -m tests.mutation.mutation_test

@@ -1,7 +1,7 @@
 """Images of Muster's own Python programs without an image registry: packages of Debian and of PyPI, and no engine.
 
-    python ci/python-images/build.py scheduler      # the reference scheduler and operator: muster-scheduler:latest
-    python ci/python-images/build.py suite          # the suite with its control plane: muster:latest
+    python ci/python-images/build.py scheduler      # the reference scheduler and operator: muster-scheduler:0.2.0
+    python ci/python-images/build.py suite          # the suite with its control plane: muster:0.2.0
 
 Prints the path of an archive for `docker load` or `kind load image-archive`. It is kept in Muster's cache under a key
 of everything that it is made from. Where a registry can be reached, scheduler/Dockerfile and Dockerfile make the same.
@@ -20,7 +20,7 @@ from typing import Any
 
 import python_root
 
-from muster import assets
+from muster import __version__, assets
 from muster.assets import cache, image_archive
 from muster.assets.components import component_of
 from muster.errors import MusterError
@@ -43,13 +43,13 @@ class Recipe:
 
 RECIPES = {
     "scheduler": Recipe(
-        reference="docker.io/library/muster-scheduler:latest",
+        reference=f"docker.io/library/muster-scheduler:{__version__}",
         lock="scheduler/requirements.lock",
         copied="scheduler",
         settings={"Entrypoint": ["python", "-m", "scheduler"], "User": "65532:65532", "WorkingDir": "/app"},
     ),
     "suite": Recipe(
-        reference="docker.io/library/muster:latest",
+        reference=f"docker.io/library/muster:{__version__}",
         lock="requirements.lock",
         distribution="passmuster",
         programs=assets.CONTROL_PLANE,

@@ -15,7 +15,7 @@ from muster import timeouts
 from muster.cluster.api import STRATEGIC_PATCH, Api
 from muster.cluster.kind.docker_cli import Engine
 from muster.cluster.kind.installation import DeploymentName, Manifest, in_order, workloads
-from muster.cluster.resources import DEPLOYMENT, LEASE, NODE, POD
+from muster.cluster.resources import DEPLOYMENT, NODE, POD
 from muster.errors import HarnessError
 
 _REMEMBERED = "/etc/muster/installed.yaml"  # in the control plane
@@ -79,17 +79,13 @@ def arguments_of(api: Api, name: DeploymentName) -> list[str]:
 
 
 def run_with_arguments(engine: Engine, node: str, api: Api, name: DeploymentName, arguments: Sequence[str]) -> None:
-    """Replace all pods of a Deployment. No scheduler serves them any more: they are bound by their template.
-
-    The Lease of the replicas is deleted between the two: the new ones would wait until it expires.
-    """
+    """Replace all pods of a Deployment. No scheduler serves them any more: they are bound by their template."""
     spec = api.get(DEPLOYMENT, name.name, name.namespace)["spec"]
     container = {"name": spec["template"]["spec"]["containers"][0]["name"], "args": list(arguments)}
     template = {"spec": {"nodeName": node, "containers": [container]}}
     change = {"strategy": {"type": "Recreate", "rollingUpdate": None}, "template": template}
     api.patch(DEPLOYMENT, name.name, {"spec": change}, namespace=name.namespace, content_type=STRATEGIC_PATCH)
     wait_for_rollout(engine, node, api, DEPLOYMENT.kind, name)
-    api.delete(LEASE, name.name, name.namespace)
 
 
 def uninstall(engine: Engine, node: str) -> None:
