@@ -65,6 +65,10 @@ WEBHOOK_CONFIGURATION = Resource(
     _ADMISSION, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", namespaced=False
 )
 
+MUTATING_WEBHOOK_CONFIGURATION = Resource(
+    _ADMISSION, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", namespaced=False
+)
+
 
 def job_resource(kind: JobKind, version: str = VERSION) -> Resource:
     return Resource(f"{GROUP}/{version}", kind.kind, kind.plural)

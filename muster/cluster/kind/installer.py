@@ -22,8 +22,8 @@ _REMEMBERED = "/etc/muster/installed.yaml"  # in the control plane
 _KUBECTL = "kubectl --kubeconfig=/etc/kubernetes/admin.conf"
 _APPLY = f"{_KUBECTL} apply --server-side --force-conflicts -f -"
 _DELETE = (
-    f"test ! -e {_REMEMBERED} || {{ {_KUBECTL} delete --ignore-not-found --wait=false -f {_REMEMBERED} && "
-    f"rm {_REMEMBERED}; }}"
+    f"test ! -e {_REMEMBERED} || {{ {_KUBECTL} delete --ignore-not-found --timeout={timeouts.CLEARING_AWAY:g}s "
+    f"-f {_REMEMBERED} && rm {_REMEMBERED}; }}"
 )
 _ROLLED_OUT = (DEPLOYMENT.kind, "StatefulSet", "DaemonSet")
 _LINES = 5
@@ -89,7 +89,7 @@ def run_with_arguments(engine: Engine, node: str, api: Api, name: DeploymentName
 
 
 def uninstall(engine: Engine, node: str) -> None:
-    """Delete what an earlier run has installed."""
+    """Delete what an earlier run has installed, and wait: a definition that is terminating cannot be applied again."""
     engine.run_in_node(node, _DELETE)
 
 

@@ -155,8 +155,8 @@ class KindCluster:
         if self._reuse and cluster.exists():
             self._require_image(cluster)
             api = _connect_to_reused(cluster, self._connect)
-            uninstall(self._engine, cluster.node)
             delete_leftovers(api, cluster.node)
+            uninstall(self._engine, cluster.node)
             self._kind = cluster
             if self.installation is not None:
                 start_scheduler(self._engine, cluster.node)

@@ -15,12 +15,14 @@ from muster.cluster.resources import (
     DEFINITION,
     DEPLOYMENT,
     DISRUPTION_BUDGET,
+    MUTATING_WEBHOOK_CONFIGURATION,
     NAMESPACE,
     NODE,
     POD,
     PRIORITY_CLASS,
     REPLICA_SET,
     SERVICE,
+    WEBHOOK_CONFIGURATION,
     Resource,
 )
 from muster.cluster.run_scope import DEFAULT_NAMESPACE
@@ -114,7 +116,9 @@ def _delete_found(api: Api) -> list[str]:
 
 
 def _leftovers(api: Api) -> Iterator[tuple[Resource, dict[str, Any]]]:
-    """Owners of pods before pods, and pods before their namespaces."""
+    """Webhooks first, which would refuse; then owners of pods before pods, and pods before their namespaces."""
+    for kind in (WEBHOOK_CONFIGURATION, MUTATING_WEBHOOK_CONFIGURATION):
+        yield from ((kind, one) for one in api.list(kind)["items"])
     for kind in _custom_kinds(api):
         yield from ((kind, one) for one in api.list(kind)["items"])
     for kind in _KINDS_IN_DEFAULT:
