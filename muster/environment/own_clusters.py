@@ -96,6 +96,12 @@ def scheduler_assets(options: RunOptions) -> tuple[str, ...]:
     return (*beside, "kubectl") if installation else beside
 
 
+def operator_assets(options: RunOptions) -> tuple[str, ...]:
+    """The binaries of the operator, unless it is installed in the cluster."""
+    installation = installation_of(options)
+    return () if installation and installation.operator else choose_operator(options.operator).assets
+
+
 def installs_scheduler(installation: Installation | None) -> bool:
     """Whether the scheduler under test comes with it."""
     return installation is not None and installation.has_scheduler

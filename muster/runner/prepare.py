@@ -135,8 +135,7 @@ def ensure_binaries(options: RunOptions) -> None:
         return
     from muster.arena.clients import choose_client
     from muster.assets import ensure
-    from muster.operators import choose_operator
+    from muster.environment.own_clusters import operator_assets
 
-    operator, client = choose_operator(options.operator), choose_client(options.client)
-    beside = (*operator.assets, *client.assets)
+    beside = (*operator_assets(options), *choose_client(options.client).assets)
     ensure(list(dict.fromkeys((*binaries(options), *beside))), print_line=print_progress)

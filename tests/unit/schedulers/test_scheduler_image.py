@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from muster.assets.image_archive import Image, write
-from muster.environment.own_clusters import installation_of, scheduler_assets
+from muster.environment.own_clusters import installation_of, installs_scheduler, operator_assets, scheduler_assets
 from muster.errors import UsageError
 from muster.run_options import RunOptions
 from muster.schedulers.deployment_manifests import deployment_manifests
@@ -90,3 +90,17 @@ def test_a_built_in_scheduler_is_installed_by_a_file_of_its_own(tmp_path: Path) 
     assert scheduler_assets(RunOptions(scheduler="volcano"))[0] == "vc-scheduler"
     with pytest.raises(UsageError, match="are for --cluster kind"):
         RunOptions(installation=tmp_path)
+
+
+def test_an_operator_alone_is_installed_and_the_scheduler_runs_as_always(tmp_path: Path) -> None:
+    (tmp_path / "operator.yaml").write_text("operator: kubeflow/training-operator")
+    chosen = RunOptions(
+        scheduler="volcano", operator="training-operator", cluster="kind", installation=tmp_path / "operator.yaml"
+    )
+    found = installation_of(chosen)
+    assert found is not None
+    assert not installs_scheduler(found)
+    assert found.scheduler_deployment([]) is None
+    assert scheduler_assets(chosen) == (*scheduler_assets(RunOptions(scheduler="volcano")), "kubectl")
+    assert operator_assets(chosen) == ()
+    assert operator_assets(RunOptions(operator="training-operator")) != ()
