@@ -41,7 +41,10 @@ BAD = {
         "unknown scheduler 'nope': choose from reference, kube-scheduler",
     ),
     "unknown cluster": (["run", "--cluster", "moon"], "invalid choice: 'moon' (choose from"),
-    "image of kind alone": (["run", "--kind-image", "x"], "--kind-image, --installation and --reuse are for --cluster kind"),
+    "image of kind alone": (
+        ["run", "--kind-image", "x"],
+        "--kind-image, --installation and --reuse are for --cluster kind",
+    ),
     "reuse by two": (["run", "--cluster", "kind", "--reuse", "--workers", "2"], "--reuse keeps one cluster"),
     "unknown id": (["run", "--only", "PRE-11"], "there is no behaviour PRE-11: did you mean PRE-12, PRE-01?"),
     "unknown tag": (["run", "-m", "mustt"], "-m mustt: there is no such level or capability: did you mean must?"),
