@@ -48,7 +48,6 @@ from muster.recording.recorder import RECORDED, Recorder
 from muster.recording.records import Moment
 from muster.run_options import RunOptions
 from muster.schedulers import Scheduler, choose, recording_conventions
-from muster.schedulers.base import LOG_LINES_SHOWN
 
 
 class Environment:
@@ -62,7 +61,7 @@ class Environment:
         self._operator_class, self._client_class = choose_operator(options.operator), choose_client(options.client)
         self.failed = False  # set by the first failed scenario: only then is there something to keep
         self._scenarios = 0
-        self._live: Sequence[Process] = ()  # the scheduler's processes that have bound a probe pod
+        self._live: Sequence[Process] | None = None  # the scheduler's processes that have bound a probe pod
         self._crashes: list[str] = []  # of the scheduler, in this scenario
         self._fault_injector: Process | None = None
         self.cluster: Cluster | None = None
@@ -126,7 +125,7 @@ class Environment:
         except SchedulerNotServing as error:
             if self._policy and not processes:  # in the cluster: it may have been stopped there
                 raise self._policy.not_serving_error(error, began) from None
-            raise SchedulerNotServing(f"{error}; last log lines:\n{processes[0].log_tail(LOG_LINES_SHOWN)}") from None
+            raise SchedulerNotServing(f"{error}; last log lines:\n{self.scheduler.last_log_lines()}") from None
         self._live = processes
         if self._policy and not processes:
             self._policy.note_serving()

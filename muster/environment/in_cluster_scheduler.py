@@ -21,6 +21,7 @@ from muster.cluster.resources import LEASE, TRAINING_JOBS, Resource
 from muster.errors import NotStaged, UsageError
 from muster.processes import Process
 from muster.schedulers import ProcessContext, Scheduler, choose, names_on_existing_clusters
+from muster.schedulers.base import LOG_LINES_SHOWN
 from muster.schedulers.custom import CustomScheduler
 from muster.schedulers.dialect import Dialect
 
@@ -98,6 +99,9 @@ class _KindScheduler(InClusterScheduler):
     ) -> None:
         super().__init__(chosen, configuration, context)
         self._cluster = cluster
+
+    def last_log_lines(self) -> str:
+        return self._cluster.scheduler_log(LOG_LINES_SHOWN)
 
     def pause(self) -> None:
         self._cluster.signal_scheduler("STOP")

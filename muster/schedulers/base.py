@@ -166,6 +166,10 @@ class Scheduler(ABC):
         self.stop()
         self.start()
 
+    def last_log_lines(self) -> str:
+        """The end of what it has logged."""
+        return self.processes[0].log_tail(LOG_LINES_SHOWN)
+
     def stop(self) -> None:
         for process in self.processes:
             process.stop(timeouts.COMPONENT_STOP)

@@ -68,8 +68,9 @@ def wait_for_rollout(engine: Engine, node: str, api: Api, kind: str, name: Deplo
         engine.run_in_node(node, command, seconds=seconds + timeouts.ENGINE_COMMAND)
     except HarnessError as problem:
         reason = first_trouble(api.list(POD, name.namespace)["items"], name.name) or str(problem)
-        log = _last_lines(engine, node, kind, name)
-        raise HarnessError(f"the {kind} {name} is not available after {seconds:g} s: {reason}{log}") from None
+        log = log_lines(engine, node, f"{name.namespace} {kind.lower()}/{name.name}", _LINES)
+        said = f"; its last log lines:\n{log}" if log else ""
+        raise HarnessError(f"the {kind} {name} is not available after {seconds:g} s: {reason}{said}") from None
 
 
 def arguments_of(api: Api, name: DeploymentName) -> list[str]:
@@ -114,7 +115,7 @@ def first_trouble(pods: Sequence[dict[str, Any]], workload: str) -> str:
     return ""
 
 
-def _last_lines(engine: Engine, node: str, kind: str, name: DeploymentName) -> str:
-    command = f"{_KUBECTL} -n {name.namespace} logs {kind.lower()}/{name.name} --tail={_LINES} 2>/dev/null || true"
-    lines = engine.run_in_node(node, command).strip()
-    return f"; its last log lines:\n{lines}" if lines else ""
+def log_lines(engine: Engine, node: str, where: str, lines: int) -> str:
+    """The end of the log of `NAMESPACE KIND/NAME`; of one pod if a workload has several."""
+    command = f"{_KUBECTL} logs --tail={lines} -n {where} 2>/dev/null || true"
+    return engine.run_in_node(node, command).strip()

@@ -25,6 +25,7 @@ from muster.cluster.kind.installation import DeploymentName, Installation, is_ar
 from muster.cluster.kind.installer import (
     arguments_of,
     install,
+    log_lines,
     open_control_plane,
     run_with_arguments,
     signal_processes,
@@ -256,6 +257,12 @@ class KindCluster:
             signal_processes(self._engine, self._node, self._api, self._deployment, name)
             return
         self._engine.run_in_node(self._node, f"pkill --signal {name} --exact kube-scheduler")
+
+    def scheduler_log(self, lines: int) -> str:
+        """The end of the log of the scheduler in the cluster."""
+        static_pod = f"kube-system pod/kube-scheduler-{self._node}"
+        where = f"{self._deployment.namespace} deployment/{self._deployment.name}" if self._deployment else static_pod
+        return log_lines(self._engine, self._node, where, lines)
 
     def arguments_of(self, deployment: DeploymentName) -> list[str]:
         """The arguments of the first container of an installed Deployment."""
