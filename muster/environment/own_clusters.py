@@ -93,7 +93,7 @@ def scheduler_assets(options: RunOptions) -> tuple[str, ...]:
     chosen, _ = choose(options.scheduler)
     installation = installation_of(options)
     beside = () if installs_scheduler(installation) else chosen.assets
-    return (*beside, "kubectl") if installation else beside
+    return (*beside, *installation.assets) if installation else beside
 
 
 def operator_assets(options: RunOptions) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ KEYS: dict[str, tuple[type, ...]] = {
     "deployment": (str,),
     "operator": (str,),
 }
+KUBECTL = "kubectl"
 _FIRST = ("Namespace", "CustomResourceDefinition")  # what other objects need
 _ARCHIVE = ".tar"
 Manifest = dict[str, Any]
@@ -79,11 +80,16 @@ class Installation:
         """Else it has an operator only, and the scheduler is the cluster's own or runs beside it."""
         return bool(self.deployment or not self.operator)
 
-    def render(self, kubectl: Path, scratch: Path) -> list[Manifest]:
-        """All manifests; `kubectl` renders kustomizations, and writes to `scratch`."""
+    @property
+    def assets(self) -> tuple[str, ...]:
+        """The binaries that `render` needs."""
+        return (KUBECTL,) if any(place.is_dir() for place in self.manifests) else ()
+
+    def render(self, programs: Mapping[str, Path], scratch: Path) -> list[Manifest]:
+        """All manifests; kubectl renders kustomizations, and writes to `scratch`."""
         found = list(self.objects)
         for place in self.manifests:
-            text = _kustomized(kubectl, place, scratch) if place.is_dir() else place.read_text()
+            text = _kustomized(programs[KUBECTL], place, scratch) if place.is_dir() else place.read_text()
             try:
                 found += [one for one in yaml.safe_load_all(text) if one]
             except yaml.YAMLError as problem:
@@ -148,7 +154,7 @@ def _image(file: Path, image: str) -> str:
 def _kustomized(kubectl: Path, place: Path, scratch: Path) -> str:
     output = scratch / "kustomized.yaml"
     argv = [str(kubectl), "kustomize", str(place), f"--output={output}"]
-    process = Process("kubectl", argv, directory=scratch, log=scratch / "kustomize.log")
+    process = Process(KUBECTL, argv, directory=scratch, log=scratch / "kustomize.log")
     if process.run_to_end():
         raise UsageError(f"{place} cannot be rendered: {process.log_tail(1)}")
     return output.read_text()

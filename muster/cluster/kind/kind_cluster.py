@@ -182,8 +182,8 @@ class KindCluster:
 
     def _install(self, installation: Installation, cluster: Kind, api: Api) -> DeploymentName | None:
         """Load the images, and return when all workloads are available; the name is that of the scheduler, if any."""
-        kubectl = assets.ensure(("kubectl",), print_line=self._print_line)["kubectl"]
-        manifests = installation.render(kubectl, self.directory)
+        programs = assets.ensure(installation.assets, print_line=self._print_line)
+        manifests = installation.render(programs, self.directory)
         scheduler = installation.scheduler_deployment(manifests)
         for image in installation.images:
             cluster.load_to_control_plane(image)

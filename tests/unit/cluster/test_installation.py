@@ -32,7 +32,7 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     found = Installation.read(written(tmp_path, "{images: [one.tar, example.org/two:1], manifests: [rbac.yaml]}"))
     assert found.images == (str(tmp_path / "one.tar"), "example.org/two:1")
     assert found.manifests == (tmp_path / "rbac.yaml",)
-    assert found.render(Path("no-kubectl"), tmp_path) == [manifest("ServiceAccount", "a")]
+    assert found.render({}, tmp_path) == [manifest("ServiceAccount", "a")]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_manifest_without_a_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("[1]")
     installation = Installation(title="x", manifests=(tmp_path / "list.yaml",))
     with pytest.raises(UsageError, match="without kind"):
-        installation.render(Path("no-kubectl"), tmp_path)
+        installation.render({}, tmp_path)
 
 
 def test_the_deployment_that_schedules_is_the_only_one_or_named() -> None:
@@ -114,3 +114,4 @@ def test_the_installation_of_the_reference_can_be_read() -> None:
     assert found.deployment.endswith("muster-scheduler")
     assert found.operator.endswith("muster-operator")
     assert (found.manifests[0] / "kustomization.yaml").is_file()
+    assert found.assets == ("kubectl",)

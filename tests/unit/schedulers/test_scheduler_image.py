@@ -86,7 +86,7 @@ def test_a_built_in_scheduler_is_installed_by_a_file_of_its_own(tmp_path: Path) 
     (tmp_path / "volcano.yaml").write_text("images: [v]")
     chosen = RunOptions(scheduler="volcano", cluster="kind", installation=tmp_path / "volcano.yaml")
     assert installation_of(chosen) is not None
-    assert scheduler_assets(chosen) == ("kubectl",)
+    assert scheduler_assets(chosen) == ()
     assert scheduler_assets(RunOptions(scheduler="volcano"))[0] == "vc-scheduler"
     with pytest.raises(UsageError, match="are for --cluster kind"):
         RunOptions(installation=tmp_path)
@@ -101,6 +101,6 @@ def test_an_operator_alone_is_installed_and_the_scheduler_runs_as_always(tmp_pat
     assert found is not None
     assert not installs_scheduler(found)
     assert found.scheduler_deployment([]) is None
-    assert scheduler_assets(chosen) == (*scheduler_assets(RunOptions(scheduler="volcano")), "kubectl")
+    assert scheduler_assets(chosen) == scheduler_assets(RunOptions(scheduler="volcano"))
     assert operator_assets(chosen) == ()
     assert operator_assets(RunOptions(operator="training-operator")) != ()
