@@ -39,9 +39,14 @@ def search(
     found = _Search(wanted, capacity, effort).run()
     if found is None:
         return None
-    return [
-        (row, one) for row, counts in found for one, count in zip(wanted, counts, strict=True) for _ in range(count)
-    ]
+    placed: list[tuple[int, PodRequirements]] = []
+    missing = dict(wanted)
+    for row, counts in found:
+        for one, count in zip(wanted, counts, strict=True):
+            taken = min(count, missing[one])  # the last nodes may have places for more than are left
+            missing[one] -= taken
+            placed += [(row, one)] * taken
+    return placed
 
 
 @dataclass(frozen=True, slots=True)
