@@ -38,9 +38,16 @@ _BETWEEN_QUEUES = Absence(
 )
 _NEVER = Absence("the default of withinClusterQueue is Never", f"{_KUEUE}concepts/cluster_queue/#preemption")
 _OFF = Absence("job-level preemption is off in this configuration", f"{_KOORDINATOR}user-manuals/job-level-preemption/")
+_ANY_VICTIMS = Absence(
+    "lower-priority pods are preempted, whatever their schedulerName is",
+    "https://github.com/kubernetes/kubernetes/blob/v1.37.1/pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go",
+)
 _NOT_RUN = "its configuration keeps kube-scheduler's volume binding, so that the claim is due; it has not been run"
 
 ABSENCES: Mapping[str, Mapping[str, Absence]] = {
+    "reference": {
+        "any-victims": Absence("it preempts pods of its own schedulerNames only", "docs/reference-scheduler.md"),
+    },
     "reference:koordinator": {
         "queues": Absence("it reads no quota of Koordinator", "docs/reference-scheduler.md"),
     },
@@ -50,9 +57,11 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
             "the feature gate GenericWorkload is off by default", f"{_KUBERNETES}workload-aware-preemption/"
         ),
         "queues": _NO_QUEUES,
+        "own-victims": _ANY_VICTIMS,
     },
-    "kube-scheduler-gangs": {"queues": _NO_QUEUES},
+    "kube-scheduler-gangs": {"queues": _NO_QUEUES, "own-victims": _ANY_VICTIMS},
     "scheduler-plugins": {
+        "own-victims": _ANY_VICTIMS,
         "queues": Absence(
             "an ElasticQuota is about a namespace: a pod cannot choose another, and one without is not limited",
             f"{_PLUGINS}kep/9-capacity-scheduling/README.md",
@@ -66,18 +75,34 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
     "volcano": {
         "preemption": _ACTIONS,
         "job-preemption": _ACTIONS,
+        "own-victims": _ACTIONS,
+        "any-victims": Absence(
+            "a victim belongs to a job, and pods of other schedulers belong to none",
+            "https://github.com/volcano-sh/volcano/blob/v1.14.1/pkg/scheduler/actions/preempt/preempt.go",
+        ),
     },
     "koordinator": {
+        "own-victims": Absence(
+            "potential victims are selected by priority and labels, whatever their schedulerName is",
+            "https://github.com/koordinator-sh/koordinator/blob/v1.8.0/pkg/scheduler/plugins/coscheduling/core/preemption.go",
+        ),
         "queues": Absence(
             "an ElasticQuota limits pods one by one; queues of jobs are a proposal",
             "https://github.com/koordinator-sh/koordinator/tree/v1.8.0/docs/proposals/scheduling/20251209-support-job-queuing-and-managment",
         ),
     },
     "koordinator@1.7.0": {"volumes": Absence(_NOT_RUN, f"{_KOORDINATOR}architecture/overview/")},
-    "koordinator:preemption-off": {"preemption": _OFF, "job-preemption": _OFF},
+    "koordinator:preemption-off": {
+        "preemption": _OFF,
+        "job-preemption": _OFF,
+        "own-victims": _OFF,
+        "any-victims": _OFF,
+    },
     "yunikorn": {
         "preemption": _BETWEEN_QUEUES,
         "job-preemption": _BETWEEN_QUEUES,
+        "own-victims": _BETWEEN_QUEUES,
+        "any-victims": _BETWEEN_QUEUES,
         "affinity": Absence("all behaviours of affinity are about preemption as well", "docs/behaviours.md"),
         "jobs": _OPERATORS_MATTER,
         "documents": _OTHERS_WALKTHROUGHS,
@@ -86,6 +111,8 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
     "kueue": {
         "preemption": _NEVER,
         "job-preemption": _NEVER,
+        "own-victims": _NEVER,
+        "any-victims": Absence("Workloads preempt Workloads, and no other pods", f"{_KUEUE}concepts/preemption/"),
         "affinity": Absence(
             "it preempts by quota and topology, and leaves other placement constraints to kube-scheduler",
             f"{_KUEUE}concepts/topology_aware_scheduling/",
@@ -94,6 +121,9 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
         "documents": _OTHERS_WALKTHROUGHS,
     },
     "kai": {
+        "any-victims": Absence(
+            "a victim is a task of a job in its own PodGroups", f"{_KAI}pkg/scheduler/actions/preempt/preempt.go"
+        ),
         "jobs": _OPERATORS_MATTER,
         "documents": _OTHERS_WALKTHROUGHS,
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from aiohttp import web
@@ -25,7 +26,7 @@ def test_cycles_follow_each_other_until_the_round_is_complete(monkeypatch: pytes
     cycles: list[SearchTurns] = []
     complete = asyncio.Event()
 
-    def plan(_: ClusterState, __: Policy, turns: SearchTurns) -> list[Action]:
+    def decisions(_: ClusterState, __: Policy, turns: SearchTurns) -> list[Sequence[Action]]:
         cycles.append(turns)
         turns.is_incomplete = left.pop() if left else False
         if not turns.is_incomplete:
@@ -46,5 +47,5 @@ def test_cycles_follow_each_other_until_the_round_is_complete(monkeypatch: pytes
             stop.set()
             await running
 
-    monkeypatch.setattr("scheduler.runtime.scheduler.plan", plan)
+    monkeypatch.setattr("scheduler.runtime.scheduler.decisions", decisions)
     asyncio.run(go())
