@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from bench.node_outcomes import DIFFERENCES, Outcome, pairs, read_outcomes, same_verdict
 from muster.cluster.kind.kind_cluster import WORKERS
 from muster.cluster.kind.machine_files import CPUS, GIBIBYTES
 from muster.environment.node_plan import StepText, Workers, plan_nodes
-from muster.environment.node_types import DIFFERENCES, Outcome, pairs, read_outcomes, same_verdict
 from muster.operators import OPERATORS
 from muster.report.conformance_format import schema
 from muster.schedulers import SCHEDULERS, Scheduler
@@ -31,7 +31,7 @@ SCHEMA = ROOT / "docs" / "conformance.schema.json"
 REFERENCE_PAGE = ROOT / "docs" / "reference-scheduler.md"
 TABLES_BEGIN = "<!-- generated from scheduler/runtime/field_table.py by `python docs/generate.py` -->"
 KIND_PAGE = ROOT / "docs" / "kind.md"
-NODES_BEGIN = "<!-- generated from muster/environment/node_types.json by `python docs/generate.py` -->"
+NODES_BEGIN = "<!-- generated from muster/environment/node_outcomes.json by `python docs/generate.py` -->"
 TABLES_END = "<!-- end of the generated tables -->"
 
 

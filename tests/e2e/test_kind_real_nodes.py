@@ -21,7 +21,7 @@ from muster.run_options import RunOptions
 from muster.schedulers.requests import NodeRequest
 from muster.suite import paths
 from muster.suite.behaviours import Behaviour, read_features
-from tests.support.kind_cluster import image_or_skip, run_there
+from tests.support.real_kind_nodes import image_or_skip, run_there
 
 JOB = "pytorch-priority-medium"
 PODS = (f"{JOB}-master-0", f"{JOB}-worker-0", f"{JOB}-worker-1")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from muster.environment.node_types import (
-    NOT_HELD,
+from bench.node_outcomes import (
     Outcome,
     combined,
-    compared,
     pairs,
     read_outcomes,
     same_verdict,
     write_outcomes,
 )
+from muster.environment.node_plan import NOT_HELD, compared
 from muster.suite import paths
 from muster.suite.behaviours import read_features
 

@@ -1,28 +1,16 @@
-"""Which behaviours were run on real and on simulated nodes of one kind cluster, and what came of it.
-
-`node_types.json` holds the verdicts; `python -m bench.node_types` writes them. A behaviour runs on real nodes once it
-was compared there: until then a difference would be found by a user.
-"""
+"""The verdicts of behaviours on real and on simulated nodes of one kind cluster, kept as data of the suite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
-from importlib import resources
 from pathlib import Path
 
 import msgspec
 
+from muster.environment.node_plan import OUTCOMES
 from muster.run_options import NODE_TYPES
 
 REAL, SIMULATED = NODE_TYPES
-PASSED = "passed"
-FILE = Path(str(resources.files("muster.environment"))) / "node_types.json"
-
-# Behaviours that workers could hold, and that differ there.
-_RESTARTED = "a kubelet restarts the container of a failed pod with restartPolicy OnFailure, and the steps count pods"
-_WEBHOOK = "the admission webhook of the operator is reached on a local cluster only"
-NOT_HELD = {"JOB-03": _RESTARTED, "JOB-16": _RESTARTED, "TRO-9": _WEBHOOK, "TRO-12": _WEBHOOK}
 # Why a verdict is another one on real nodes, by behaviour and scheduler.
 DIFFERENCES: Mapping[tuple[str, str], str] = {}
 
@@ -41,12 +29,12 @@ class Outcome(msgspec.Struct, frozen=True):
         return sum(self.verdicts.values())
 
 
-def read_outcomes(file: Path = FILE) -> list[Outcome]:
+def read_outcomes(file: Path = OUTCOMES) -> list[Outcome]:
     """One for each behaviour, scheduler and type of nodes."""
     return msgspec.json.decode(file.read_bytes(), type=list[Outcome])
 
 
-def write_outcomes(outcomes: Iterable[Outcome], file: Path = FILE) -> None:
+def write_outcomes(outcomes: Iterable[Outcome], file: Path = OUTCOMES) -> None:
     """One line each, so that a change of one is a change of one line."""
     ordered = sorted(outcomes, key=lambda one: (one.id, one.scheduler, one.nodes))
     lines = ",\n".join(msgspec.json.encode(one).decode() for one in ordered)
@@ -81,9 +69,3 @@ def pairs(outcomes: Iterable[Outcome]) -> list[tuple[Outcome, Outcome]]:
 def same_verdict(one: Outcome, other: Outcome) -> bool:
     """A verdict that is not the same in every round is not the same as any other."""
     return len(one.verdicts) == 1 and one.verdicts.keys() == other.verdicts.keys()
-
-
-@cache
-def compared() -> frozenset[str]:
-    """The behaviours that run on real nodes without being asked to: some scheduler has a verdict for them on both."""
-    return frozenset(simulated.id for simulated, _ in pairs(read_outcomes()))

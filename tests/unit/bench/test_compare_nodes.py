@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.node_types import outcomes
-from muster.environment.node_types import Outcome
+from bench.compare_nodes import outcomes
+from bench.node_outcomes import Outcome
 from muster.report.results import Result
 from muster.verdicts import Verdict
 

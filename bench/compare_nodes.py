@@ -1,9 +1,9 @@
 """The same behaviours on real and on simulated nodes of one kind cluster, and what differs.
 
-    python -m bench.node_types IMAGE [--scheduler NAME …] [--nodes TYPE …] [--add] [OPTION …]
+    python -m bench.compare_nodes IMAGE [--scheduler NAME …] [--nodes TYPE …] [--add] [OPTION …]
 
 IMAGE is an archive of `make kind-image`; options go to `muster run` (`--only PRE-01`, `--repeat 3`). All runs use the
-cluster that `--reuse` keeps. Verdicts are kept in muster/environment/node_types.json, in the place of older ones or,
+cluster that `--reuse` keeps. Verdicts are kept in muster/environment/node_outcomes.json, in the place of older ones or,
 with --add, beside them; exits with 1 if a behaviour differs. `python docs/generate.py` writes the tables.
 """
 
@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from muster.environment.node_types import (
+from bench.node_outcomes import (
     REAL,
     SIMULATED,
     Outcome,
