@@ -25,7 +25,8 @@ from tests.support.real_kind_nodes import image_or_skip, run_there
 
 JOB = "pytorch-priority-medium"
 PODS = (f"{JOB}-master-0", f"{JOB}-worker-0", f"{JOB}-worker-1")
-OVERCOMMITS = "tests.mutation.faults free-resources-are-summed"
+OVERCOMMITS = "tests.support.one_gpu_too_many"
+DID_NOT_FIT = r"urgent was bound to .* although it did not fit \(1 nvidia.com/gpu too many\)"
 
 
 @pytest.fixture(scope="module")
@@ -90,15 +91,15 @@ def exit_code(pod: dict[str, Any]) -> int:
 @pytest.mark.parametrize(
     ("nodes", "seen"),
     [
-        ("real", r"although it did not fit \(1 nvidia.com/gpu too many\).* rejected large: UnexpectedAdmissionError"),
-        ("simulated", r"although it did not fit \(1 nvidia.com/gpu too many\)"),
+        ("real", rf"{DID_NOT_FIT}; the kubelet of .* rejected urgent: UnexpectedAdmissionError"),
+        ("simulated", f"wanted   the invariants hold at every moment\nseen     {DID_NOT_FIT}"),
     ],
 )
 def test_a_scheduler_that_overcommits_a_node_by_one_gpu_fails(
     image: str, tmp_path: Path, nodes: str, seen: str
 ) -> None:
     """By what the kubelet says where there is one, else by the invariant."""
-    options = ("--scheduler", "reference", "--only", "PRE-25", "--node-type", nodes)
+    options = ("--scheduler", "reference", "--only", "PRE-01", "--node-type", nodes)
     (found,) = run_there(image, tmp_path / "results", *options, MUSTER_REFERENCE=OVERCOMMITS)
     assert found["nodes"].startswith(nodes)
     assert found["verdict"] == "failed"
