@@ -28,6 +28,7 @@ from bench.node_outcomes import (
     same_verdict,
     write_outcomes,
 )
+from muster.errors import EXIT_FAILED, EXIT_HARNESS_BROKE, EXIT_PASSED
 from muster.report.results import Result, read_results
 from muster.verdicts import Verdict
 
@@ -46,15 +47,21 @@ def outcomes(results: Iterable[Result], scheduler: str, nodes: str) -> list[Outc
     return [Outcome(id_, scheduler, nodes, dict(found), round(seconds[id_], 1)) for id_, found in verdicts.items()]
 
 
-def run(image: str, scheduler: str, nodes: str, options: list[str]) -> list[Outcome]:
+def run(image: str, scheduler: str, nodes: str, options: list[str]) -> tuple[list[Outcome], bool]:
+    """The outcomes, and whether the run was interrupted: then they are those of the scenarios that had ended."""
     where = ["--cluster", "kind", "--reuse", "--kind-image", image, "--node-type", nodes]
     with tempfile.TemporaryDirectory() as directory:
         results, began = Path(directory, "results"), time.monotonic()
         command = [sys.executable, "-m", "muster", "run", *where, "--scheduler", scheduler]
-        subprocess.run([*command, "--results", str(results), *options], check=False)
+        process, interrupted = subprocess.Popen([*command, "--results", str(results), *options]), False
+        try:
+            process.wait()
+        except KeyboardInterrupt:  # ctrl-C reaches the run as well, which ends its scenario
+            process.wait()
+            interrupted = True
         found = outcomes(read_results(results), scheduler, nodes)
     print(f"{scheduler} on {nodes} nodes: {len(found)} behaviours, {time.monotonic() - began:.0f} s", flush=True)
-    return found
+    return found, interrupted
 
 
 def main() -> int:
@@ -67,13 +74,15 @@ def main() -> int:
     ids: set[str] = set()
     for scheduler in chosen.scheduler:
         for nodes in chosen.nodes:
-            new = run(chosen.image, scheduler, nodes, options)
+            new, interrupted = run(chosen.image, scheduler, nodes, options)
             write_outcomes(combined(read_outcomes(), new, add=chosen.add))  # at once: a later run may be interrupted
             ids |= {one.id for one in new}
+            if interrupted:
+                return EXIT_HARNESS_BROKE
     different = [two for two in pairs(read_outcomes()) if two[0].id in ids and not same_verdict(*two)]
     for simulated, real in different:
         print(f"{real.id}, {real.scheduler}: simulated {simulated.verdicts}, real {real.verdicts}")
-    return 1 if different else 0
+    return EXIT_FAILED if different else EXIT_PASSED
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from muster.assertions.jobs import job_is
-from muster.assertions.pods import ended
+from muster.assertions.pods import ended, runs
 from muster.cluster.kind import KindCluster
 from muster.cluster.kind.docker_cli import Engine
 from muster.cluster.resources import POD
@@ -56,6 +56,7 @@ def scenario(image: str, walkthrough: Behaviour) -> Iterator[ScenarioContext]:
         command = next(text for step in walkthrough.steps if JOB in (text := step.text_block or ""))
         scenario.client().run(command).require_success(command)
         scenario.recording.must(job_is(JOB, "Running"))
+        scenario.recording.must(all_of(f"{', '.join(PODS)} running", [eventually(runs(pod)) for pod in PODS]))
         yield scenario
         environment.cleanup(scenario)
     finally:
