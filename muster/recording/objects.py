@@ -103,6 +103,26 @@ class PodSpec(msgspec.Struct, rename="camel"):
     tolerations: list[Toleration] = []
 
 
+class Waiting(msgspec.Struct):
+    """Why a container does not run yet."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerState(msgspec.Struct):
+    """The state of a container, if it has not started."""
+
+    waiting: Waiting | None = None
+
+
+class ContainerStatus(msgspec.Struct):
+    """What a kubelet reports of a container."""
+
+    image: str = ""
+    state: ContainerState = msgspec.field(default_factory=ContainerState)
+
+
 class PodStatus(msgspec.Struct, rename="camel"):
     """status of a pod"""
 
@@ -111,6 +131,8 @@ class PodStatus(msgspec.Struct, rename="camel"):
     message: str = ""
     nominated_node_name: str = ""
     conditions: list[Condition] = []
+    container_statuses: list[ContainerStatus] = []
+    init_container_statuses: list[ContainerStatus] = []
 
 
 class Pod(msgspec.Struct):

@@ -1,0 +1,67 @@
+"""What goes wrong on a real node without the scheduler's doing, found in what its kubelet reports: always an error.
+
+Without these checks a scenario would wait in vain for its pods to run, and count that as a failure of the scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from muster.errors import HarnessError
+from muster.recording.history import History
+from muster.recording.pod_history import PodHistory
+
+_NO_IMAGE = (
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "ImageInspectError",
+    "RegistryUnavailable",
+)
+_NO_START = ("CreateContainerError", "CreateContainerConfigError", "RunContainerError", "StartError")
+_PRESSURES = {"DiskPressure": "disk", "MemoryPressure": "memory", "PIDPressure": "table of processes"}
+_EVICTED = "Evicted"  # the reason of a pod that its kubelet has ended for want of disk or memory
+
+
+def check_nodes(history: History, nodes: Collection[str], look_at: str) -> None:
+    """Every node is ready, with disk and memory left; `look_at` is the command that shows more of a node."""
+    for name in nodes:
+        node = history.nodes.get(name)
+        if node is None:
+            continue
+        for condition in node.latest.status.conditions:
+            if condition.status == "True" and condition.type in _PRESSURES:
+                full = _PRESSURES[condition.type]
+                raise HarnessError(
+                    f"the {full} of the node {name} is full ({condition.type}: {condition.message}): free some of it"
+                )
+        if not node.ready:
+            raise HarnessError(f"the node {name} is not ready: see `{look_at.format(name)}`")
+
+
+def check_containers(history: History, nodes: Collection[str]) -> None:
+    """Every container on these nodes can be started, and none was ended for want of disk or memory."""
+    for pod in history.pods:
+        if pod.node in nodes and not pod.deleting:
+            _check_pod(pod)
+
+
+def _check_pod(pod: PodHistory) -> None:
+    status = pod.latest.status
+    if status.phase == "Failed" and status.reason == _EVICTED:
+        raise HarnessError(f"the kubelet of {pod.node} evicted {pod.name}: {status.message}")
+    for container in (*status.init_container_statuses, *status.container_statuses):
+        waiting = container.state.waiting
+        if waiting is None:
+            continue
+        if waiting.reason in _NO_IMAGE:
+            raise HarnessError(
+                f"the node {pod.node} does not have the image {container.image} of {pod.name} and cannot pull it"
+                f" ({waiting.reason}{': ' if waiting.message else ''}{waiting.message})"
+            )
+        if waiting.reason in _NO_START:
+            raise HarnessError(
+                f"the kubelet of {pod.node} cannot start {pod.name} from the image {container.image}"
+                f" ({waiting.reason}: {waiting.message})"
+            )
