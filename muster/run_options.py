@@ -127,7 +127,7 @@ class RunOptions:
     )
     training_image: str = _option(
         "",
-        "with --node-selector: what every container runs, a reference that its nodes can pull (`make training-image`)",
+        "with --node-selector: what every container runs (`muster assets training-image`), as these nodes can pull it",
         WHERE,
         metavar="IMAGE",
         reproduces=True,
@@ -181,8 +181,8 @@ class RunOptions:
             raise UsageError("--training-image is what containers run on real nodes: add --node-selector")
         if not self.training_image:
             raise UsageError(
-                "--node-selector needs --training-image: `make training-image` prints the archive of an image; push it"
-                " where these nodes can pull it"
+                "--node-selector needs --training-image: `muster assets training-image` writes an archive with"
+                " muster.dev/training:1; push that image where these nodes can pull it"
             )
         if self.node_type == "simulated" or self.workers > 1:
             other = "--workers" if self.workers > 1 else "--node-type simulated"

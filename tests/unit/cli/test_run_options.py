@@ -96,7 +96,10 @@ def test_the_command_that_repeats_a_run(options: dict[str, Any], command: str) -
         ({"node_selector": "a=b"}, "are for an existing cluster: name it by --context"),
         ({"training_image": "i", "cluster": "kind"}, "are for an existing cluster"),
         ({"training_image": "i", "context": "c"}, "add --node-selector"),
-        ({"node_selector": "a=b", "context": "c"}, "--node-selector needs --training-image: `make training-image`"),
+        (
+            {"node_selector": "a=b", "context": "c"},
+            "--node-selector needs --training-image: `muster assets training-image`",
+        ),
         ({"node_selector": "a", "training_image": "i", "context": "c"}, "--node-selector a: write KEY=VALUE"),
         ({"node_selector": "a=b,", "training_image": "i", "context": "c"}, "write KEY=VALUE"),
         ({"node_selector": "a=b", "training_image": "i", "context": "c", "workers": 2}, "leave out --workers"),

@@ -101,7 +101,7 @@ def test_an_archive_that_does_not_fit_on_the_disk_is_one_sentence(
     program = tmp_path / "program"
     program.write_text("training")
     monkeypatch.setenv("MUSTER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(training_images.assets, "ensure", lambda *_, **__: {"training": program})
+    monkeypatch.setattr("muster.assets.ensure", lambda *_, **__: {"training": program})
     monkeypatch.setattr(training_images, "write", write_to_a_full_disk)
     with pytest.raises(HarnessError, match=r"^The cache directory .* is full \(No space left on device\): free some"):
         training_images.training_archive(lambda _: None)
