@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from muster.environment.node_plan import (
-    FAMILIES,
     NodePlan,
     StepText,
     declared_nodes,
@@ -25,6 +24,7 @@ from muster.recording.objects import Pod
 from muster.recording.quantities import GPU, amounts, readable, requests_of, thousandths
 from muster.schedulers.requests import NodeRequest
 
+_FAMILIES = ("DOC", "PRE", "TNT", "GNG", "JPR", "QUE")  # of whose behaviours kubelets are known to hold some
 _ENOUGH_CPUS = 4  # of a node of which the scenario says nothing: all that were tried fit there
 _ROLE = "node-role.kubernetes.io/"
 _CHANGES = re.compile(
@@ -90,7 +90,7 @@ def plan_pool(behaviour: str, steps: Iterable[StepText], offers: Sequence[Offer]
 
 def _why_never(behaviour: str, steps: Sequence[StepText], nodes: Sequence[NodeRequest]) -> str:
     """On no pool, whatever it has."""
-    if behaviour.partition("-")[0] not in FAMILIES:
+    if behaviour.partition("-")[0] not in _FAMILIES:
         return "it was not tried on real nodes yet"
     if not nodes:
         return "it declares no node"
