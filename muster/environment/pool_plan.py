@@ -132,5 +132,6 @@ def _why_not(
 def describe_nodes(nodes: Sequence[Mapping[str, Any]], selector: str) -> str:
     """Their number, and the versions of kubelet, container runtime and kernel that they report."""
     fields = ("kubeletVersion", "containerRuntimeVersion", "kernelVersion")
-    versions = [", ".join(node["status"]["nodeInfo"][field] for field in fields) for node in nodes]
-    return f"{len(nodes)} nodes with {selector}, kubelet {'; '.join(dict.fromkeys(versions))}"
+    reported = [node["status"].get("nodeInfo", {}) for node in nodes]
+    versions = [", ".join(filter(None, (info.get(field) for field in fields))) for info in reported]
+    return f"{len(nodes)} with {selector}, kubelet {'; '.join(dict.fromkeys(versions)) or 'unknown'}"

@@ -18,7 +18,7 @@ from muster import timeouts
 from muster.cluster.existing import cleanup
 from muster.cluster.resources import NODE, POD
 from muster.schedulers import existing_cluster_objects
-from tests.support.existing_cluster import PATIENCE, kill_everything, muster
+from tests.support.existing_cluster import PATIENCE, kill_everything, muster, results_in
 from tests.support.existing_kind import SELECTOR, KindWorld, existing_kind
 
 IMAGE = os.environ.get("MUSTER_KIND_IMAGE", "")
@@ -67,11 +67,15 @@ def test_a_walk_through_runs_on_nodes_that_are_only_read(world: KindWorld, tmp_p
 
 def test_what_these_nodes_cannot_hold_is_not_staged(world: KindWorld, tmp_path: Path) -> None:
     since = world.changes()
-    chosen = ("PRE-01", "DOC-2", "DOC-4", "GNG-09")
-    code, out = finished(world, tmp_path, "--scheduler", "kube-scheduler", "--only", *chosen, *GIVEN)
-    assert code == 2, out  # nothing was judged
-    assert "none of the 3 given nodes can stand for gpu-1 with 2 GPUs" in out
-    assert "Muster changes none of these nodes" in out
+    chosen = ("PRE-01", "DOC-2", "DOC-4", "QUE-08")
+    code, out = finished(world, tmp_path, "--scheduler", "reference", "--only", *chosen, *GIVEN)
+    assert code == 2, out  # nothing was tested
+    found = {name: one["message"] for name, one in results_in(tmp_path).items() if one["verdict"] == "not-staged"}
+    assert found.keys() == set(chosen)
+    assert "none of the 3 given nodes can stand for gpu-1 with 2 GPUs" in found["PRE-01"]
+    assert "Muster changes none of these nodes" in found["DOC-4"]
+    assert "that of --training-image" in found["DOC-2"]
+    assert "CPUs free" in found["QUE-08"]
     assert world.stray_writes(since) == []
 
 
@@ -131,6 +135,13 @@ def test_doctor_names_the_nodes_and_refuses_those_of_others(world: KindWorld) ->
     world.api.patch(NODE, other, {"metadata": {"labels": {"free": None}}})
     assert ill.returncode == 1
     assert f"kubectl taint nodes {other} free=yes:NoSchedule" in ill.stdout
+    world.engine.run_in_node(world.given[0], "echo 0 > /etc/muster/gpus")
+    world.wait_until(lambda: world.gpus(world.given[0]) == "0")
+    idle = muster(*there, "--node-selector", SELECTOR)
+    world.engine.run_in_node(world.given[0], "echo 4 > /etc/muster/gpus")
+    world.wait_until(lambda: world.gpus(world.given[0]) == "4")
+    assert idle.returncode == 1
+    assert f"the node {world.given[0]} advertises no nvidia.com/gpu: has its device plugin registered" in idle.stdout
     none: subprocess.CompletedProcess[str] = muster(*there, "--node-selector", "nobody=here")
     assert "no node has the labels of --node-selector nobody=here" in none.stdout
 

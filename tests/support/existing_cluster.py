@@ -21,7 +21,7 @@ import tenacity
 import yaml
 
 from muster import assets
-from muster.cluster.api import Api
+from muster.cluster.api import MERGE_PATCH, Api, ApiRefused
 from muster.cluster.existing import rbac
 from muster.cluster.interface import Connection
 from muster.cluster.local import LocalCluster
@@ -117,7 +117,10 @@ class World:
             version, plural = role["apiVersion"], role["kind"].lower() + "s"
             namespace = role["metadata"].get("namespace")
             path = f"/apis/{version}/{f'namespaces/{namespace}/' if namespace else ''}{plural}"
-            self.api.post(path, role)
+            name = role["metadata"]["name"]
+            with contextlib.suppress(ApiRefused):  # it exists: the patch changes it
+                self.api.post(path, role)
+            self.api._json("PATCH", f"{path}/{name}", body=role, content_type=MERGE_PATCH)
         request = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
@@ -183,6 +186,12 @@ class World:
             for one in said
             if one.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
         ]
+
+
+def results_in(place: Path) -> dict[str, dict[str, Any]]:
+    """What the newest run in a directory has written of each behaviour."""
+    lines = (place / "results" / "latest" / "results.jsonl").read_text().splitlines()
+    return {one["id"]: one for one in map(json.loads, lines)}
 
 
 def install_definitions(api: Api) -> None:

@@ -79,13 +79,20 @@ class KindWorld(World):
         for worker in self.kind.workers:
             self.engine.run_in_node(worker, f"mkdir -p /etc/muster && echo {_GPUS} > /etc/muster/gpus")
         self.wait_until(lambda: not first_problem(self.api.list(NODE)["items"], self.kind.workers))
-        self.wait_until(lambda: all(self._gpus(worker) == str(_GPUS) for worker in self.kind.workers))
+        self.wait_until(lambda: all(self.gpus(worker) == str(_GPUS) for worker in self.kind.workers))
         for worker in self.given:
             self.api.patch(NODE, worker, {"metadata": {"labels": {"pool": "muster"}}, "spec": {"taints": [_TAINT]}})
+        self._move_name_servers()
         for manifest in tenant_objects():
             self.api.ensure(manifest)
         self.wait_until(lambda: self.api.get(POD, "theirs", "team-a")["status"]["phase"] == "Running")
         self.grant_roles("--node-selector")
+
+    def _move_name_servers(self) -> None:
+        """CoreDNS may be bound to any worker, and requests CPUs: now the taint keeps it off."""
+        for pod in self.api.list(POD, "kube-system", labelSelector="k8s-app=kube-dns")["items"]:
+            if pod["spec"].get("nodeName") in self.given:
+                self.api.delete(POD, pod["metadata"]["name"], "kube-system")
 
     def wait_until(self, holds: Callable[[], bool]) -> None:
         """Polled: what is waited for is in different objects, and on nodes."""
@@ -111,7 +118,8 @@ class KindWorld(World):
         counted = [self.engine.run_in_node(worker, count) for worker in self.given]
         return sum(map(int, counted))
 
-    def _gpus(self, worker: str) -> str:
+    def gpus(self, worker: str) -> str:
+        """What its kubelet reports."""
         found: str = self.api.get(NODE, worker)["status"]["allocatable"].get("nvidia.com/gpu", "")
         return found
 

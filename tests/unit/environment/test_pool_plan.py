@@ -113,7 +113,7 @@ def test_what_others_request_is_not_offered() -> None:
     assert offers_of([node], lambda name: pods[name])[0].unusable == "t/theirs uses its GPUs"
     node["spec"] = {"unschedulable": True}
     assert offers_of([node], lambda _: [])[0].unusable == "it is cordoned"
-    assert describe_nodes([node, node], "p=m") == "2 nodes with p=m, kubelet v1, containerd://2, 6"
+    assert describe_nodes([node, node], "p=m") == "2 with p=m, kubelet v1, containerd://2, 6"
 
 
 def test_lines_of_nodes_are_expected_in_the_order_of_the_real_names() -> None:
