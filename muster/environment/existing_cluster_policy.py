@@ -18,7 +18,7 @@ from muster.cluster.resources import Resource
 from muster.environment.bystander_guard import BystanderGuard
 from muster.environment.in_cluster_scheduler import brought_scheduler_name, check_existing_cluster_choices, scheduler_on
 from muster.environment.node_plan import NodePlan, StepText
-from muster.environment.pool_plan import describe_nodes, offers_of, plan_pool
+from muster.environment.pool_nodes import describe_nodes, offers_of, plan_pool
 from muster.errors import HarnessError, NotStaged
 from muster.recording.history import History
 from muster.run_options import RunOptions, node_labels

@@ -17,8 +17,7 @@ from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import NODE, POD
 from muster.environment.cluster_objects import taint_manifest
 from muster.environment.container_logs import ContainerLogs
-from muster.environment.kubelet_checks import check_containers, check_nodes
-from muster.environment.kubelet_leases import KubeletLeases
+from muster.environment.kubelet_checks import KubeletLeases, check_containers, check_nodes
 from muster.environment.node_plan import NodePlan
 from muster.environment.simulated_nodes import Manifest, SimulatedNodes
 from muster.errors import ConformanceFailure, HarnessError

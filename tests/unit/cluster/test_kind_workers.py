@@ -88,7 +88,7 @@ def test_pods_of_the_cluster_itself_are_hidden_and_workers_are_seen() -> None:
     assert api.visible(b'{"metadata":{"name":"c-worker"}}') is not None
 
 
-def test_an_archive_that_does_not_fit_on_the_disk_is_one_sentence(
+def test_an_archive_that_does_not_fit_on_the_disk_is_an_error_of_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of this machine: the archive is written into the cache before any node gets it."""

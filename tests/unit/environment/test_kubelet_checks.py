@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from muster import timeouts
-from muster.environment.kubelet_checks import check_containers, check_nodes
-from muster.environment.kubelet_leases import KubeletLeases
+from muster.environment.kubelet_checks import KubeletLeases, check_containers, check_nodes
 from muster.errors import HarnessError
 from muster.recording.objects import Condition
 from tests.support.history_builder import HistoryBuilder

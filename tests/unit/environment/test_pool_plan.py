@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from muster.environment.node_plan import NodePlan, StepText
-from muster.environment.pool_plan import Offer, describe_nodes, offers_of, plan_pool
+from muster.environment.pool_nodes import Offer, describe_nodes, offers_of, plan_pool
 from muster.recording.objects import Pod
 from muster.suite import paths
 from muster.suite.behaviours import read_features
@@ -25,7 +25,7 @@ def plan(*texts: str, offers: list[Offer] = OFFERS, behaviour: str = "PRE-01") -
     return plan_pool(behaviour, [StepText(text) for text in texts], offers)
 
 
-def test_a_walk_through_is_staged_where_there_are_three_nodes_with_four_gpus() -> None:
+def test_three_nodes_with_four_gpus_can_hold_a_walk_through() -> None:
     found = plan_pool("DOC-1", STEPS["DOC-1"], OFFERS)
     assert found.real == {"worker-1": "a-1", "worker-2": "a-2", "worker-3": "b-1"}
     assert found.objects == ("master-1", "master-2", "master-3")
@@ -45,7 +45,7 @@ def test_each_node_gets_one_with_its_number_of_gpus() -> None:
         ("JOB-01", "not tried on real nodes yet"),
     ],
 )
-def test_behaviours_that_are_staged_on_no_pool(behaviour: str, reason: str) -> None:
+def test_behaviours_that_no_pool_can_hold(behaviour: str, reason: str) -> None:
     assert reason in plan_pool(behaviour, STEPS[behaviour], OFFERS).reason
 
 
