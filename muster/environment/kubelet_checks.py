@@ -14,6 +14,7 @@ from muster.cluster.api import Api
 from muster.cluster.resources import LEASE
 from muster.errors import HarnessError
 from muster.recording.history import History
+from muster.recording.objects import NotRunning
 from muster.recording.pod_history import PodHistory
 
 _NO_IMAGE = (
@@ -59,19 +60,14 @@ def _check_pod(pod: PodHistory) -> None:
     if status.phase == "Failed" and status.reason == _EVICTED:
         raise HarnessError(f"the kubelet of {pod.node} evicted {pod.name}: {status.message}")
     for container in (*status.init_container_statuses, *status.container_statuses):
-        waiting = container.state.waiting
-        if waiting is None:
-            continue
-        if waiting.reason in _NO_IMAGE:
+        state = container.state.waiting or container.state.terminated or NotRunning()
+        why = ": ".join(filter(None, (state.reason, state.message)))
+        if state.reason in _NO_IMAGE:
             raise HarnessError(
-                f"the node {pod.node} does not have the image {container.image} of {pod.name} and cannot pull it"
-                f" ({waiting.reason}{': ' if waiting.message else ''}{waiting.message})"
+                f"the node {pod.node} does not have the image {container.image} of {pod.name} and cannot pull it ({why})"
             )
-        if waiting.reason in _NO_START:
-            raise HarnessError(
-                f"the kubelet of {pod.node} cannot start {pod.name} from the image {container.image}"
-                f" ({waiting.reason}: {waiting.message})"
-            )
+        if state.reason in _NO_START:
+            raise HarnessError(f"the kubelet of {pod.node} cannot start {pod.name} from {container.image} ({why})")
 
 
 class KubeletLeases:

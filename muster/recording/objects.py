@@ -103,17 +103,18 @@ class PodSpec(msgspec.Struct, rename="camel"):
     tolerations: list[Toleration] = []
 
 
-class Waiting(msgspec.Struct):
-    """Why a container does not run yet."""
+class NotRunning(msgspec.Struct):
+    """Why a container does not run yet, or no longer."""
 
     reason: str = ""
     message: str = ""
 
 
 class ContainerState(msgspec.Struct):
-    """The state of a container, if it has not started."""
+    """The state of a container that does not run."""
 
-    waiting: Waiting | None = None
+    waiting: NotRunning | None = None
+    terminated: NotRunning | None = None
 
 
 class ContainerStatus(msgspec.Struct):

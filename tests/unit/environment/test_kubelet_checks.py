@@ -16,8 +16,8 @@ from tests.support.history_builder import HistoryBuilder
 LOOK = "kubectl describe node {}"
 
 
-def waiting(reason: str, message: str = "why", *, init: bool = False) -> HistoryBuilder:
-    state = {"image": "registry.example/x:1", "state": {"waiting": {"reason": reason, "message": message}}}
+def waiting(reason: str, message: str = "why", *, init: bool = False, kind: str = "waiting") -> HistoryBuilder:
+    state = {"image": "registry.example/x:1", "state": {kind: {"reason": reason, "message": message}}}
     key = "initContainerStatuses" if init else "containerStatuses"
     builder = HistoryBuilder().node("w", 1).pod("p", 1).bind("p", "w")
     return builder._change("p", "status", **{key: [state]})
@@ -33,9 +33,14 @@ def test_an_image_that_is_not_there_is_named_with_its_node(reason: str, init: bo
     )
 
 
-def test_a_container_that_cannot_be_started_is_an_error() -> None:
-    with pytest.raises(HarnessError, match=r"the kubelet of w cannot start p from .* \(RunContainerError: why\)"):
-        check_containers(waiting("RunContainerError").history, ["w"])
+@pytest.mark.parametrize(("reason", "kind"), [("RunContainerError", "waiting"), ("StartError", "terminated")])
+def test_a_container_that_cannot_be_started_is_an_error(reason: str, kind: str) -> None:
+    with pytest.raises(HarnessError, match=rf"the kubelet of w cannot start p from .*x:1 \({reason}: why\)"):
+        check_containers(waiting(reason, kind=kind).history, ["w"])
+
+
+def test_a_container_that_ended_by_itself_does_not_matter() -> None:
+    check_containers(waiting("Error", kind="terminated").history, ["w"])
 
 
 def test_a_container_that_is_being_created_and_other_nodes_do_not_matter() -> None:
