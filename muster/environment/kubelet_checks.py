@@ -64,7 +64,8 @@ def _check_pod(pod: PodHistory) -> None:
         why = ": ".join(filter(None, (state.reason, state.message)))
         if state.reason in _NO_IMAGE:
             raise HarnessError(
-                f"the node {pod.node} does not have the image {container.image} of {pod.name} and cannot pull it ({why})"
+                f"the node {pod.node} does not have the image {container.image} of {pod.name}, and cannot pull it"
+                f" ({why})"
             )
         if state.reason in _NO_START:
             raise HarnessError(f"the kubelet of {pod.node} cannot start {pod.name} from {container.image} ({why})")

@@ -29,7 +29,7 @@ def test_an_image_that_is_not_there_is_named_with_its_node(reason: str, init: bo
     with pytest.raises(HarnessError) as raised:
         check_containers(waiting(reason, init=init).history, ["w"])
     assert str(raised.value) == (
-        f"the node w does not have the image registry.example/x:1 of p and cannot pull it ({reason}: why)"
+        f"the node w does not have the image registry.example/x:1 of p, and cannot pull it ({reason}: why)"
     )
 
 
