@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import tenacity
 import yaml
@@ -146,12 +146,16 @@ class World:
         )
         known(rbac.missing_permissions, api, groups=rbac.served_groups(api), real_nodes=real_nodes)
 
+    environment: ClassVar[dict[str, str]] = UNHURRIED
+
     def run(self, *arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
         """`muster run` there, as the user of the run."""
         command = [*_MUSTER, "run", "--kubeconfig", str(self.kubeconfig), *arguments]
         out = subprocess.PIPE
         place = cwd or self.directory
-        return subprocess.Popen(command, cwd=place, env=UNHURRIED, stdout=out, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen(
+            command, cwd=place, env=self.environment, stdout=out, stderr=subprocess.STDOUT, text=True
+        )
 
     def theirs(self) -> dict[str, Any]:
         """Everything that lasts, without what the API server notes down beside it."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import tenacity
 import yaml
@@ -59,6 +60,8 @@ class AuditedKind(Kind):
 
 class KindWorld(World):
     """The kind cluster with its tenants, and a kubeconfig for the user of the run."""
+
+    environment: ClassVar[dict[str, str]] = {**os.environ, "MUSTER_TIMEOUT_SCALE": "2"}  # some waits are in vain
 
     def __init__(self, engine: Engine, kind: AuditedKind, directory: Path) -> None:
         self.engine, self.kind, self.directory = engine, kind, directory
