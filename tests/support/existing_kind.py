@@ -107,9 +107,11 @@ class KindWorld(World):
         attempts(holds)
 
     def theirs(self) -> dict[str, Any]:
-        """Without what kubelets report all the time, and without tokens, which are renewed."""
+        """Of pods and nodes without what changes when a kubelet is restarted."""
         found = super().theirs()
         for name, one in found.items():
+            if name.startswith("Pod "):
+                one["status"] = one["status"]["phase"]
             if name.startswith("Node "):
                 for field in ("conditions", "images", "volumesInUse"):
                     one["status"].pop(field, None)
