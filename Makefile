@@ -1,7 +1,7 @@
 # Needs Python 3.11+, make and git. Everything is written to this checkout and to Muster's cache, nowhere else.
 .POSIX:
 .PHONY: help env assets run unit test test-report test-schedulers lint lint-workflows plane-image test-container kind-image test-kind \
-  mutation-test mutation-sample soak bench clean prove endure test-subjects
+  mutation-test soak bench clean prove endure test-subjects
 
 PYTHON =
 ARGS =
@@ -24,7 +24,6 @@ help:
 	@echo 'make kind-image       a node image for kind, from package registries alone'
 	@echo 'make test-kind        test a real kind cluster; starts a container engine where there is none'
 	@echo 'make mutation-test    run the suite on broken schedulers, where it must fail, and on correct variants'
-	@echo 'make mutation-sample  a tenth of the broken schedulers, chosen by the commit'
 	@echo 'make soak             kills, bad connections and repetitions, for hours'
 	@echo 'make bench            measurements'
 	@echo 'make clean            remove what the others made here; the cache of binaries stays'
@@ -61,6 +60,7 @@ unit: env
 
 test: env
 	@.venv/bin/muster assets kube-scheduler volcano koordinator actionlint plane-init
+	@.venv/bin/python -m tests.mutation.sample
 	.venv/bin/python -m pytest tests -q -n 2 --dist worksteal
 
 test-report: env assets
@@ -99,12 +99,6 @@ test-kind: env
 # A failed verdict is a finding, not a failure of this target.
 test-schedulers: env
 	@.venv/bin/muster matrix --workers 2 --all
-
-# A tenth of the mutants, chosen by the commit.
-mutation-sample: env
-	@.venv/bin/muster assets kube-scheduler
-	@.venv/bin/python -m tests.mutation.sample
-	.venv/bin/python -m pytest tests/mutation/sample_of_mutants.py -q -n 2
 
 mutation-test: env assets
 	@.venv/bin/python -m tests.mutation.mutation_test

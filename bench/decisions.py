@@ -1,4 +1,4 @@
-"""How long one decision keeps the others waiting: the longest decision of a unit, and the whole plan.
+"""How long one decision keeps the others waiting: the longest decision of a unit, the whole plan, and the longest wait.
 
 python -m bench.decisions [part of a case's name …]
 
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from bench.decision_waits import longest_wait
 from bench.statistics import spread
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.plan import SchedulingCycle
@@ -29,6 +30,7 @@ from scheduler.core.pod_constraints import (
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import GPU, PODS, DisruptionBudget, Group, Node, Pod, PodRequirements, Queue
 from scheduler.core.scheduling_units import pending_units
+from scheduler.core.search_turns import SearchTurns
 from scheduler.core.volume_requirements import NO_VOLUME, VolumeRequirement
 
 REPEATS = 3
@@ -41,12 +43,16 @@ Key = tuple[str, str]
 
 
 def main(names: list[str]) -> None:
-    print("ms of CPU: median (min–max); longest decision of one unit, then the whole plan")
+    print(
+        "ms of CPU: median (min–max); longest decision of one unit, then the whole plan; then, on the clock and where"
+    )
+    print("there are no gangs, the longest time from a decision until its write starts")
     for name, build in cases():
         if not names or any(part in name for part in names):
             taken = [measure(build) for _ in range(REPEATS)]
             longest, whole = ([1000 * one[which] for one in taken] for which in (0, 1))
-            print(f"  {name:<58} {spread(longest, 1):>24} {spread(whole, 1):>26}", flush=True)
+            waits = "" if build().groups else spread([1000 * longest_wait(build) for _ in range(REPEATS)], 1)
+            print(f"  {name:<58} {spread(longest, 1):>24} {spread(whole, 1):>26} {waits:>26}", flush=True)
 
 
 def measure(build: Callable[[], ClusterState]) -> tuple[float, float]:
@@ -54,7 +60,7 @@ def measure(build: Callable[[], ClusterState]) -> tuple[float, float]:
     assert cluster.table
     gc.collect()  # what building the cluster has left behind is not part of a decision
     began = time.process_time()
-    cycle = SchedulingCycle(cluster, POLICY)
+    cycle = SchedulingCycle(cluster, POLICY, SearchTurns())
     pending = pending_units(cluster, POLICY)
     longest, last = 0.0, time.process_time()
     for unit in pending:
@@ -82,6 +88,7 @@ def cases() -> Iterator[tuple[str, Callable[[], ClusterState]]]:
     for groups in (50, 400):
         yield f"{groups} groups that name all later ones", partial(linked, groups)
     yield "one pod beside 20000 pending, 5000 nodes", partial(backlog, 20_000)
+    yield "20000 pods that fit, 5000 nodes", partial(fitting, 20_000)
     for services in (1, 400):
         yield f"400 pods of {services} Services beside 40000, 5000 nodes", partial(default_spread, services)
     yield "500 pods and 5000 local volumes, WaitForFirstConsumer", partial(first_consumers, 500)
@@ -89,6 +96,9 @@ def cases() -> Iterator[tuple[str, Callable[[], ClusterState]]]:
         yield f"200 pods preempt for their {name}, 5000 nodes", partial(constrained, constraints, 200)
         yield f"gang of 32 preempts for its {name}, 5000 nodes", partial(constrained, constraints, 32, gang=True)
         yield f"hopeless gang of 64 with {name}, 5000 nodes", partial(constrained, constraints, 64, gang=True, free=40)
+    for nodes in (1_000, 5_000):
+        for gangs in (20, 50):
+            yield f"{gangs} hopeless gangs with affinity, {nodes} nodes", partial(contradictory_gangs, nodes, gangs)
 
 
 def mixed_gang(nodes: int) -> ClusterState:
@@ -178,6 +188,13 @@ def backlog(pending: int) -> ClusterState:
     return cluster
 
 
+def fitting(pending: int) -> ClusterState:
+    cluster = built(5_000)
+    for number in range(pending):
+        cluster.set_pod(pod(f"pending-{number:05}", shape(gpus=1)))
+    return cluster
+
+
 def first_consumers(pods: int) -> ClusterState:
     """Each node has one local volume, and each pod needs one."""
     cluster = built(5_000)
@@ -210,6 +227,22 @@ def constrained(constraints: PodConstraints, count: int, *, gang: bool = False, 
     for number in range(count):
         group = ("bench", "gang") if gang else None
         cluster.set_pod(pod(f"urgent-{number}", wanted, priority=100, group=group, labels={"app": "a"}))
+    return cluster
+
+
+def contradictory_gangs(nodes: int, gangs: int) -> ClusterState:
+    """Members that must be in one zone, and one that must be there and must not."""
+    cluster = built(nodes)
+    for number in range(gangs):
+        key = "bench", f"gang-{number}"
+        cluster.set_group(Group(key, "volcano", 20, 0.0))
+        selector = (SelectorRequirement("app", "In", (key[1],)),)
+        term = PodTerm("zone", PodSelection(selector, frozenset({"bench"})))
+        together = PodConstraints(affinity=(term,))
+        for member in range(20):
+            constraints = together if member else replace(together, anti_affinity=(term,))
+            wanted = replace(shape(gpus=1), constraints=constraints)
+            cluster.set_pod(pod(f"{key[1]}-{member}", wanted, group=key, labels={"app": key[1]}))
     return cluster
 
 

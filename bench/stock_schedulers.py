@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from muster import assets
 from muster.schedulers import koordinator, volcano
@@ -28,24 +27,13 @@ clientConnection: {}
 """
 
 
-class StockKoordinator(koordinator.Koordinator):
-    """The chart's back-off and client limits."""
-
-    def _configuration(self) -> dict[str, Any]:
-        loaded = super()._configuration()
-        for field in ("podInitialBackoffSeconds", "podMaxBackoffSeconds"):
-            del loaded[field]
-        loaded["clientConnection"] = {"kubeconfig": loaded["clientConnection"]["kubeconfig"]}
-        return loaded
-
-
 def stock_scheduler(name: str, cluster: SharedCluster) -> Scheduler:
     """The scheduler with the settings of its own project."""
     if name == "volcano":
         volcano._PERIOD, volcano._QPS, volcano._BURST = 1.0, 50, 100
         return volcano.Volcano("default", _context(cluster, volcano.Volcano))
     if name == "koordinator":
-        return StockKoordinator("default", _context(cluster, StockKoordinator))
+        return koordinator.Koordinator("as-shipped", _context(cluster, koordinator.Koordinator))
     file = cluster.directory / "stock.yaml"
     file.write_text(_STOCK)
     return KubeScheduler(str(file), _context(cluster, KubeScheduler))

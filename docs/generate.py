@@ -19,7 +19,8 @@ from muster.environment.node_plan import StepText, Workers, plan_nodes
 from muster.operators import OPERATORS
 from muster.report.conformance_format import schema
 from muster.schedulers import SCHEDULERS, Scheduler
-from muster.suite.behaviours import Behaviour, id_order, read_features
+from muster.schedulers.unclaimed import absence
+from muster.suite.behaviours import CAPABILITIES, Behaviour, id_order, read_features
 from scheduler.runtime.field_table import KINDS, PARTS, Kind, Row, Support
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,12 +83,7 @@ def schedulers_page(built_in: Iterable[type[Scheduler]]) -> str:
         details += ["", f"## {scheduler.name}", "", inspect.cleandoc(scheduler.__doc__ or "")]
         if kinds := scheduler.dialect_class.created_kinds():
             details += ["", "Objects: " + ", ".join(f"{kind.kind} of {kind.api_version}" for kind in kinds) + "."]
-        if scheduler.reported_settings:
-            settings = "; ".join(f"{name}: {value}" for name, value in scheduler.reported_settings.items())
-            details += ["", f"Settings that differ from production: {settings}."]
-        if scheduler.excuses:
-            details += ["", "Not asked of it, although it claims the capability:", ""]
-            details += [f"- {excuse.text} ([source]({excuse.source}))" for excuse in scheduler.excuses]
+        details += [*_differences(scheduler), *_not_asked(scheduler), *_unclaimed(scheduler)]
     for operator in OPERATORS:
         if operator.excuses:
             details += ["", f"## Operator {operator.name}", "", inspect.cleandoc(operator.__doc__ or "")]
@@ -97,13 +93,58 @@ def schedulers_page(built_in: Iterable[type[Scheduler]]) -> str:
     return "\n".join([*lines, own, *details]) + "\n"
 
 
+def _differences(scheduler: type[Scheduler]) -> list[str]:
+    """One table of what Muster configures otherwise than the project, and of what depends on it."""
+    if not scheduler.differences:
+        return []
+    lines = ["", "Configured differently from what the project ships:", ""]
+    lines += ["| setting | shipped | here | because | findings that might depend on it |", "|---|---|---|---|---|"]
+    for each in scheduler.differences:
+        setting = f"{each.setting} ({', '.join(each.only)})" if each.only else each.setting
+        findings = ". ".join(filter(None, (", ".join(each.findings), each.seen))) or "none"
+        lines.append(f"| {' | '.join((setting, each.shipped, each.here, each.because, findings))} |")
+    return lines
+
+
+def _not_asked(scheduler: type[Scheduler]) -> list[str]:
+    """What it is excused from, by behaviour, and by feature where a scenario finds out."""
+    rows = [*scheduler.excuses, *scheduler.dialect_class.unsupported]
+    if not rows:
+        return []
+    lines = ["", "Not asked of it, although it claims the capability:", ""]
+    return [*lines, *(f"- {each.text} ([source]({_link(each.source)}))" for each in rows)]
+
+
+def _unclaimed(scheduler: type[Scheduler]) -> list[str]:
+    """Why it does not claim the rest."""
+    found: dict[str, list[str]] = {}
+    for configuration in scheduler.configurations:
+        for capability in CAPABILITIES:
+            why = absence(scheduler.name, configuration, capability)
+            if capability not in scheduler.claims(configuration) and why:
+                line = f"{capability}: {why.because} ([source]({_link(why.source)}))"
+                found.setdefault(line, []).append(configuration)
+    if not found:
+        return []
+    lines = ["", "Not claimed:", ""]
+    for line, configurations in found.items():
+        everywhere = len(configurations) == len(scheduler.configurations)
+        lines.append(f"- {line}" if everywhere else f"- in {', '.join(f'`{each}`' for each in configurations)}, {line}")
+    return lines
+
+
+def _link(source: str) -> str:
+    """From a page in docs/: a path is one of the repository."""
+    return source if "://" in source else f"../{source}"
+
+
 def _choice(scheduler: type[Scheduler], configuration: str) -> str:
     return scheduler.name if configuration == "default" else f"{scheduler.name}:{configuration}"
 
 
 def _claims(scheduler: type[Scheduler], configuration: str) -> str:
     claims = scheduler.claims(configuration).items()
-    return ", ".join(f"[{name}]({source if '://' in source else f'../{source}'})" for name, source in claims)
+    return ", ".join(f"[{name}]({_link(source)})" for name, source in claims)
 
 
 def _on_existing(scheduler: type[Scheduler]) -> str:

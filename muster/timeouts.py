@@ -19,6 +19,7 @@ HEALTH_CHECK = 0.5  # how often a wait looks at the processes: one that died not
 QUIET_MINIMUM = 1.0  # "stays so" is never claimed for less than this
 
 # The cluster and its API
+LEASE_RENEWAL = _scaled(10)  # a live leader renews its Lease (kube-scheduler every 2 s; its time limit is 10 s)
 COMPONENT_READY = _scaled(60)  # a control-plane process answers its health check (cold disk caches, busy CI)
 COMPONENT_STOP = _scaled(1.5)  # from SIGTERM to SIGKILL: kube-apiserver drains for a minute if it is let
 API_REQUEST = _scaled(5)  # one request, retries not counted; an API server that has lost its etcd just hangs

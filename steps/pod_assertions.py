@@ -49,7 +49,7 @@ def pods_run_on(recording: Recording, pods: Names, nodes: Names) -> None:
 
 @then(step_pattern("{pods:Names} run on {number:Count} different nodes"))
 def pods_run_on_different_nodes(recording: Recording, pods: Names, number: int) -> None:
-    recording.must(spread_over(pods, number))
+    recording.must(spread_over(pods, number), lasting=True)
 
 
 @then(step_pattern("{pods:Names} stay pending"))
@@ -137,12 +137,12 @@ def preemptor_stays_pending_while_one_terminates(recording: Recording, preemptor
 @then(step_pattern("{pod:Names} is reported unschedulable, and the condition contains {terms:Names}"))
 def pod_is_reported_unschedulable(recording: Recording, pod: Names, terms: Names) -> None:
     recording.must(or_by_group(eventually(unschedulable(pod[0])), pod[0]))
-    recording.must(or_by_group(scheduling_failure_names(pod[0], terms), pod[0]))
+    recording.must(or_by_group(scheduling_failure_names(pod[0], terms), pod[0], terms))
 
 
 @then(step_pattern("a Warning event on {pod:Names} contains {terms:Names}"))
 def warning_event_contains(recording: Recording, pod: Names, terms: Names) -> None:
-    recording.must(or_by_group(failed_scheduling_event_names(pod[0], terms), pod[0]))
+    recording.must(or_by_group(failed_scheduling_event_names(pod[0], terms), pod[0], terms))
 
 
 @then(step_pattern("{pods:Names} was not evicted"))

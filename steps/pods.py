@@ -107,6 +107,15 @@ def pod_of_another_scheduler_is_created(scenario: ScenarioContext, name: str, gp
     scenario.submit(PodRequest(name, gpus, priority, of_another_scheduler=True))
 
 
+@given(
+    step_pattern(
+        'pod "{name}" with another schedulerName, {gpus:GPUs} and priority {priority:d} running on node "{node:Name}"'
+    )
+)
+def pod_of_another_scheduler_runs(scenario: ScenarioContext, name: str, gpus: int, priority: int, node: str) -> None:
+    scenario.run_pods([PodRequest(name, gpus, priority, of_another_scheduler=True, bound_to=node)])
+
+
 @when(step_pattern('pod "{name}" requests {gpus:GPUs} and names a ResourceClaim that does not exist'))
 def pod_with_missing_claim_is_created(scenario: ScenarioContext, name: str, gpus: int) -> None:
     require_resource_claims(scenario)

@@ -143,6 +143,34 @@ def _self_affinity(key: str, gang: bool, here: Namespace) -> None:
     here.expect(len(used) == 1, f"the pods are in {len(used)} domains")
 
 
+def _fragmented_zones(to_leader: bool, here: Namespace) -> None:
+    """A gang in one zone: the last one is empty, the others have places for a part of it, on fuller nodes."""
+    *others, empty = here.domains(ZONE)
+    zone_of = {node["metadata"]["name"]: node["metadata"]["labels"][ZONE] for node in here.nodes}
+    running = []
+    for zone in others:
+        names = [name for name in here.node_names if zone_of[name] == zone]
+        for number, name in enumerate(names):
+            requests = {"nvidia.com/gpu": "7" if number % 10 else "4"}
+            labels = {"app": "running"}
+            running.append(pod(f"running-{name}", labels=labels, requests=requests, nodeName=name))
+    here.submit(running)
+    here.quiet(len(running), pending=0)
+    members = min(32, 2 * (len(here.nodes) - len(running)))
+    leader: Spec = {"role": "leader"} if to_leader else {"app": "case"}
+    near: Spec = {"affinity": {"podAffinity": _term(ZONE, {"matchLabels": leader})}}
+    requests = {"cpu": "100m", "nvidia.com/gpu": "4"}
+    gang = [pod(f"gang-{number}", group="gang", requests=requests, **near) for number in range(members - to_leader)]
+    if to_leader:
+        gang.append(pod("leader", group="gang", labels=leader))
+    here.submit_gang("gang", gang, members)
+    here.quiet(len(running) + members, pending=0)
+    here.expect(not here.watch.deleted, f"{len(here.watch.deleted)} pods were evicted")
+    bound = [one for one in bound_of(here.watch.pods()) if one["metadata"]["labels"]["app"] == "case"]
+    used = {zone_of[one["spec"]["nodeName"]] for one in bound}
+    here.expect(used == {empty}, f"the gang is in {', '.join(sorted(used))}, and only {empty} has places for it")
+
+
 def _port_addresses(here: Namespace) -> None:
     """On one node: other addresses and protocols do not conflict, the address of all does."""
 
@@ -197,6 +225,8 @@ def cases() -> Iterator[Case]:
         yield Case(f"affinity, {name}, pods", partial(_followers, key))
         yield Case(f"affinity to each other, {name}, pods", partial(_self_affinity, key, False))
         yield Case(f"affinity to each other, {name}, gang", partial(_self_affinity, key, True), gangs=True)
+    yield Case("affinity to each other, fragmented zones, gang", partial(_fragmented_zones, False), gangs=True)
+    yield Case("affinity to a leader, fragmented zones, gang", partial(_fragmented_zones, True), gangs=True)
     yield Case("host port, addresses, pods", _port_addresses)
     absent = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "absent"}}]}
     for gang in (False, True):

@@ -14,6 +14,7 @@ import yaml
 from muster.processes import Process
 from muster.schedulers.base import Scheduler
 from muster.schedulers.dialect import Dialect
+from muster.schedulers.differences import Difference
 
 _BACKOFF = 1  # seconds
 _QPS, _BURST = 2000, 4000
@@ -37,10 +38,10 @@ class SecondScheduler(Scheduler):
         "taints": _DOCUMENTATION + "taint-and-toleration/",
     }
     longest_backoff = float(_BACKOFF)
-    reported_settings: ClassVar[Mapping[str, str]] = {  # settings that differ from production
-        "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
-        "scheduler longest back-off": f"{_BACKOFF} s",
-    }
+    differences: ClassVar[tuple[Difference, ...]] = (  # from what the project ships
+        Difference("scheduler client limits", "50 requests/s", f"{_QPS} requests/s, burst {_BURST}", "shorter waits"),
+        Difference("scheduler longest back-off", "10 s", f"{_BACKOFF} s", "shorter waits"),
+    )
 
     def _prepare(self) -> list[Process]:
         configuration = {

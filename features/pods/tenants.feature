@@ -13,6 +13,32 @@ Feature: Pods beside others
     And "other" stays pending
     And no pod was preempted
 
+  @PRE-37 @must @preemption @own-victims
+  Scenario: A running pod with another schedulerName is not preempted
+    Source: Kubernetes API, Pod: a pod with a schedulerName is dispatched by the specified scheduler; that a scheduler preempts no other pods is its own claim, with its source.
+    Given a node "shared" with 2 GPUs
+    And pod "other" with another schedulerName, 1 GPU and priority 1 running on node "shared"
+    And pods running at priority 10:
+      | pod | GPUs |
+      | own | 1    |
+    When pod "urgent" requests 1 GPU at priority 100
+    Then "urgent" runs
+    And "other" was not evicted
+    And "own" was preempted for "urgent"
+
+  @PRE-38 @should @preemption @any-victims
+  Scenario: A running pod with another schedulerName is preempted by its priority
+    Source: kube-scheduler, DefaultPreemption, SelectVictimsOnNode: every lower-priority pod of a node is a potential victim, whatever its schedulerName is.
+    Given a node "shared" with 2 GPUs
+    And pod "other" with another schedulerName, 1 GPU and priority 1 running on node "shared"
+    And pods running at priority 10:
+      | pod | GPUs |
+      | own | 1    |
+    When pod "urgent" requests 1 GPU at priority 100
+    Then "urgent" runs
+    And "other" was preempted for "urgent"
+    And "own" was not evicted
+
   @TEN-03 @must
   Scenario: A pod whose ResourceClaim does not exist stays pending and other pods are bound
     Source: Kubernetes API, Pod: resourceClaims must be allocated and reserved before the pod is allowed to start.

@@ -3,19 +3,37 @@ Feature: Isolation between queues
   A queue can be closed, missing, or short of capacity; jobs of one queue do not pay for those of another.
 
   @QUE-11 @must
-  Scenario: A closed or missing queue starts no jobs
+  Scenario: A closed queue starts no jobs
     Source: Volcano design, Queue State Management: only an open queue takes new jobs; those that run in a closing one go on.
     Given a node with 8 GPUs
     And a queue "research" with 4 GPUs
     And a gang "early" of 2 pods with 1 GPU each running in queue "research"
     When queue "research" is closed
     And a gang "late" of 2 pods with 1 GPU each is submitted to queue "research"
-    And a gang "lost" of 2 pods with 1 GPU each is submitted to queue "teaching"
     Then no pod of the gang "late" is bound
-    And no pod of the gang "lost" is bound
     And "early-0", "early-1" were not evicted
     When queue "research" is opened
     Then the whole gang "late" runs
+
+  @QUE-21 @must
+  Scenario: A missing queue starts no jobs
+    Source: Kueue documentation, Troubleshooting Jobs: a job whose LocalQueue does not exist is not admitted; Volcano documentation, Queue: a job is scheduled within the share of the queue that it names.
+    Given a node with 8 GPUs
+    And a queue "research" with 4 GPUs
+    When a gang "lost" of 2 pods with 1 GPU each is submitted to queue "teaching"
+    And a gang "known" of 2 pods with 1 GPU each is submitted to queue "research"
+    Then the whole gang "known" runs
+    And no pod of the gang "lost" is bound
+    When a queue "teaching" with 4 GPUs is created
+    And a gang "next" of 2 pods with 1 GPU each is submitted to queue "teaching"
+    Then the whole gang "next" runs
+
+  @QUE-22 @must
+  Scenario: A job that is pending for a missing queue starts when the queue is created
+    Source: Kueue documentation, Troubleshooting Jobs: a job stays pending while its LocalQueue does not exist, and is queued once it does.
+    Given a node with 8 GPUs
+    When a gang "lost" of 2 pods with 1 GPU each is submitted to queue "teaching"
+    Then no pod of the gang "lost" is bound
     When a queue "teaching" with 4 GPUs is created
     Then the whole gang "lost" runs
 

@@ -21,6 +21,7 @@ from muster.cluster.job_kinds import PYTORCH
 from muster.errors import HarnessError, NotSupported, UsageError
 from muster.run_options import DEFAULT_CLIENT
 
+_DOCUMENTATION = "https://github.com/kubeflow/arena/tree/master/docs/cli"
 _CHART = "arena-pytorchjob-"  # prefix of the chart's files in the cache
 _CHART_FILES = ("Chart.yaml", "values.yaml")
 _TEMPLATES = ("_helpers.tpl", "configmap.yaml", "ingress.yaml", "pytorchjob.yaml", "service.yaml", "tensorboard.yaml")
@@ -99,9 +100,12 @@ class ArenaClient(Client):
         """The same arguments; NotSupported where Arena does not have the command."""
         name, *arguments = command_and_arguments(command)
         if name not in self.commands:
-            raise NotSupported(f"Arena has no command {name!r}")
+            raise NotSupported(f"Arena has no command {name!r} ({_DOCUMENTATION})")
         if name == "submit" and arguments[0] not in self.charts:
-            raise NotSupported(f"Arena submits {arguments[0]} jobs in a version that no operator here reconciles")
+            kind = arguments[0]
+            raise NotSupported(
+                f"Arena submits {kind} jobs in a version that no operator here reconciles ({_DOCUMENTATION})"
+            )
         return split(command)[1:]
 
     def _environment(self) -> dict[str, str]:

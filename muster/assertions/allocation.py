@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from muster.assertions.pods import still_runs
 from muster.recording.history import History
 from muster.recording.pod_history import PodHistory
 from muster.recording.quantities import GPU, readable
-from muster.recording.questions import Answer, Outcome, Question
+from muster.recording.questions import Answer, Outcome, Question, all_of
 from muster.recording.records import Moment
 
 
@@ -35,14 +36,16 @@ def used_by(pods: list[PodHistory], moment: Moment) -> dict[str, int]:
 
 
 def spread_over(pods: tuple[str, ...], number: int) -> Question:
-    """All of them run, on so many different nodes."""
+    """All of them run now, on so many different nodes; one that ran and was deleted or ended does not."""
     wanted = f"{', '.join(pods)} running on {number} different nodes"
+    all_run = all_of(wanted, [still_runs(name) for name in pods])
 
     def ask(history: History) -> Answer:
-        nodes = {pod.name: pod.node for pod in history.pods_named(pods) if pod.running}
-        seen = ", ".join(f"{name} on {node}" for name, node in nodes.items()) or "none of them is running"
-        if len(nodes) < len(pods):
-            return Answer(Outcome.PENDING, seen)
+        running = all_run.ask(history)
+        if running.outcome is not Outcome.TRUE:
+            return running
+        nodes = {pod.name: pod.node for pod in history.pods_named(pods)}
+        seen = ", ".join(f"{name} on {node}" for name, node in nodes.items())
         return Answer(Outcome.TRUE if len(set(nodes.values())) == number else Outcome.FALSE, seen)
 
     return Question(wanted, ask, pods)

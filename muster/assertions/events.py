@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from muster.recording.history import History
 from muster.recording.objects import CustomObject
 from muster.recording.questions import Answer, Outcome, Question
@@ -39,28 +41,39 @@ def failed_scheduling_event_names(name: str, terms: tuple[str, ...]) -> Question
     return Question(wanted, ask, (name,))
 
 
-def or_by_group(question: Question, name: str) -> Question:
-    """The question, or where the scheduler reports gated pods on group objects: that of the pod says that it waits."""
+def or_by_group(question: Question, name: str, terms: tuple[str, ...] = ()) -> Question:
+    """The question, or where the scheduler reports gated pods on group objects: that of the pod says why it is pending.
+
+    The message there must say the same terms, in the scheduler's wording: that it is not admitted is no reason.
+    """
 
     def ask(history: History) -> Answer:
-        report = _report_about_gated_pod(history, name)
-        return Answer(Outcome.TRUE, report) if report else question.ask(history)
+        reports = _reports_about_gated_pod(history, name)
+        wordings = [history.conventions.group_wordings.get(term, re.escape(term)) for term in terms]
+        if any(all(re.search(wording, message) for wording in wordings) for message in reports):
+            return Answer(Outcome.TRUE, "; ".join(reports))
+        answer = question.ask(history)
+        if answer.outcome is Outcome.TRUE or not reports:
+            return answer
+        return Answer(answer.outcome, f"its group: {'; '.join(reports)}", answer.seen)
 
     return Question(question.wanted, ask, question.about)
 
 
-def _report_about_gated_pod(history: History, name: str) -> str:
+def _reports_about_gated_pod(history: History, name: str) -> list[str]:
+    """The conditions of the pod's group object that say why the gated pod is not admitted."""
     conventions, pod = history.conventions, history.pod(name)
     failure = pod.scheduling_failure if pod else None
     if not conventions.reports_gated_pods_on_groups or pod is None or failure is None or failure.reason != _GATED:
-        return ""
+        return []
     records = [record for kind in conventions.group_kinds for record in history.records.get(kind, [])]
     groups = [record.object for record in records if isinstance(record.object, CustomObject)]
     own = [group for group in groups if any(owner.uid == pod.uid for owner in group.metadata.owner_references)]
-    for condition in own[-1].status.get("conditions", []) if own else []:
-        if conventions.is_group_unschedulable(condition):
-            return f"its group: {condition['type']}={condition['status']}: {condition.get('message', '')}"
-    return ""
+    return [
+        f"{condition['type']}={condition['status']}: {condition.get('message', '')}"
+        for condition in (own[-1].status.get("conditions", []) if own else [])
+        if conventions.is_group_unschedulable(condition)
+    ]
 
 
 def event_contains(name: str, reason: str, text: str) -> Question:

@@ -14,6 +14,7 @@ from muster.assertions.pods import describe
 from muster.recording.history import History
 from muster.recording.objects import CustomObject
 from muster.recording.questions import Answer, Outcome, Question
+from muster.recording.records import Record
 
 Gangs = Mapping[str, tuple[str, ...]]  # the names of the members, by the gang's name
 
@@ -147,10 +148,14 @@ def gang_unschedulable(gang: str, members: tuple[str, ...]) -> Question:
     return Question(wanted, ask, members)
 
 
+def podgroup_records(history: History, gang: str) -> list[Record]:
+    """The PodGroup of a gang (whatever its kind is called) through its changes, with its deletion."""
+    return [record for kind in history.conventions.group_kinds for record in history.custom_objects(kind, gang)]
+
+
 def podgroup_versions(history: History, gang: str) -> list[CustomObject]:
-    """The PodGroup of a gang (whatever its kind is called) through its changes."""
-    records = [record for kind in history.conventions.group_kinds for record in history.custom_objects(kind, gang)]
-    return [record.object for record in records if isinstance(record.object, CustomObject)]
+    """The PodGroup of a gang through its changes."""
+    return [record.object for record in podgroup_records(history, gang) if isinstance(record.object, CustomObject)]
 
 
 def min_member_of(history: History, gang: str) -> int:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from muster.assertions.allocation import fits, free_resources
-from muster.assertions.gangs import min_member_of
+from muster.assertions.allocation import free_resources
+from muster.assertions.gangs import podgroup_records
 from muster.assertions.preemption_invariants import (
     no_eviction_in_vain,
     no_repeated_eviction,
@@ -18,13 +18,23 @@ from muster.assertions.preemption_invariants import (
     no_victim_has_equal_or_higher_priority,
 )
 from muster.recording.history import History
-from muster.recording.objects import Node, Pod, Taint, Toleration
+from muster.recording.objects import CustomObject, Node, Pod, Taint, Toleration
 from muster.recording.pod_history import PodHistory
 from muster.recording.quantities import readable
-from muster.recording.records import Moment
+from muster.recording.records import Moment, Record
 
 Invariant = Callable[[History], list[str]]
 _EXCLUDING_EFFECTS = ("NoSchedule", "NoExecute")
+# Reasons of DisruptionTarget that Kubernetes documents for components other than a scheduler.
+TAKEN_FROM_OUTSIDE = frozenset(
+    {
+        "DeletionByTaintManager",
+        "DeletionByDeviceTaintManager",
+        "EvictionByEvictionAPI",
+        "DeletionByPodGC",
+        "TerminationByKubelet",
+    }
+)
 
 
 def no_node_overcommitted(history: History) -> list[str]:
@@ -54,8 +64,8 @@ def no_pod_bound_against_taint(history: History) -> list[str]:
         tried = history.surely_before(_last_attempt(pod))
         ignored = [
             taint.key
-            for taint in _excluding_taints(node.at(tried))
-            if taint in _excluding_taints(node.at(history.surely_after(pod.bound))) and not tolerated(taint, pod.latest)
+            for taint in excluding_taints(node.at(tried))
+            if taint in excluding_taints(node.at(history.surely_after(pod.bound))) and not tolerated(taint, pod.latest)
         ]
         if ignored:
             violations.append(f"{pod.name} was bound to {pod.node} against its taint {', '.join(ignored)}")
@@ -75,9 +85,16 @@ def no_pod_of_another_scheduler_bound(history: History) -> list[str]:
 
 
 def no_started_gang_below_min_member(history: History) -> list[str]:
-    """Once minMember pods of a gang are bound, no pod of it is deleted unless it ended or was preempted.
+    """No gang of which minMember pods are bound loses one of these by its scheduler.
 
-    Pods with a controller are left out: it deletes them as it sees fit.
+    What is legal for a correct scheduler: a gang that lost members for another reason (one ended or failed, its owner,
+    a taint or the eviction API removed it) may be below its minimum, and may then be released or evicted as a whole.
+    Members above the minimum may go. Preemption may take single members, unless the gang is a unit by its disruption
+    mode: then all of it goes or none. Native PodGroups have the mode Single by default; Koordinator, Coscheduling and
+    Volcano (its chart sets enablePreemptable: false for the plugin gang) preempt pod by pod, whatever is left of it.
+
+    What counts is the moment of each loss: a replacement that is bound later does not undo it. Pods with a controller
+    are left out: it deletes them as it sees fit.
     """
     violations = []
     gangs: dict[str, list[PodHistory]] = {}
@@ -85,9 +102,9 @@ def no_started_gang_below_min_member(history: History) -> list[str]:
         if pod.bound and pod.namespace == history.namespace and (gang := history.group_of(pod)):
             gangs.setdefault(gang, []).append(pod)
     for gang, members in gangs.items():
-        lost = [pod for pod in members if _is_lost(history, pod)]
-        needed = min_member_of(history, gang)
-        if lost and len(members) >= needed > len(members) - len(lost):
+        lost = [pod for pod in members if _is_below_minimum_without(history, gang, members, pod)]
+        if lost:
+            needed = _min_member_at(history, gang, lost[0].deleting or lost[0].created)
             names = ", ".join(f"{pod.name} at {history.seconds(pod.deleting or pod.created):.1f} s" for pod in lost)
             violations.append(f"gang {gang} had started with minMember {needed}, and then lost {names}")
     return violations
@@ -105,18 +122,6 @@ AT_EVERY_THEN: tuple[Invariant, ...] = (
 AT_THE_END: tuple[Invariant, ...] = (*AT_EVERY_THEN, no_eviction_in_vain, no_uncounted_victim)
 
 
-def nodes_that_fit(history: History, pod: PodHistory) -> list[str]:
-    """The nodes on which the pod's requests are free now and whose taints it tolerates."""
-    return [
-        name
-        for name, node in history.nodes.items()
-        if not node.is_probe
-        and node.ready
-        and all(tolerated(taint, pod.latest) for taint in _excluding_taints(node.latest))
-        and fits(pod, free_resources(history, name, history.now))
-    ]
-
-
 def tolerated(taint: Taint, pod: Pod) -> bool:
     return any(_matches(toleration, taint) for toleration in pod.spec.tolerations)
 
@@ -131,7 +136,8 @@ def _matches(toleration: Toleration, taint: Taint) -> bool:
     return bool(toleration.key) and toleration.value == taint.value
 
 
-def _excluding_taints(node: Node | None) -> list[Taint]:
+def excluding_taints(node: Node | None) -> list[Taint]:
+    """The taints that keep pods away, with the one that a cordon stands for."""
     taints = list(node.spec.taints) if node else []
     if node and node.spec.unschedulable:
         taints.append(Taint("node.kubernetes.io/unschedulable", "NoSchedule"))
@@ -144,13 +150,60 @@ def _last_attempt(pod: PodHistory) -> Moment:
     return pod.scheduling_failed if pod.scheduling_failed and pod.scheduling_failed < pod.bound else pod.created
 
 
-def _is_lost(history: History, pod: PodHistory) -> bool:
-    """Deleted while it ran, by neither the scenario nor its controller, and without the mark of a disruption.
+def _is_below_minimum_without(history: History, gang: str, members: list[PodHistory], pod: PodHistory) -> bool:
+    """Its deletion took the gang from at least minMember bound pods to fewer, and was the scheduler's doing."""
+    moment = pod.deleting
+    if moment is None or pod.uid in history.removed_on_purpose or (pod.ended and pod.ended < moment):
+        return False
+    if any(owner.controller for owner in pod.latest.metadata.owner_references):
+        return False
+    others = [other for other in members if other is not pod and _is_present(other, moment)]
+    needed = _min_member_at(history, gang, moment)
+    if not needed or len(others) + 1 < needed or len(others) >= needed:
+        return False
+    return not _may_be_evicted(history, gang, pod, others)
 
-    A preempted pod has that mark, and so has one that a NoExecute taint or the eviction API removed.
-    """
-    if pod.deleting is None or pod.uid in history.removed_on_purpose:
+
+def _may_be_evicted(history: History, gang: str, pod: PodHistory, others: list[PodHistory]) -> bool:
+    """Whether the mark on the pod says that it was preempted as its gang allows, or taken from outside."""
+    mark, moment = pod.disruption, pod.deleting
+    if mark is None or moment is None:
         return False
-    if pod.ended and pod.ended < pod.deleting:
-        return False
-    return pod.disruption is None and not any(owner.controller for owner in pod.latest.metadata.owner_references)
+    if mark.type == "DisruptionTarget" and mark.reason in TAKEN_FROM_OUTSIDE:
+        return True
+    group = _group_at(history, gang, moment)
+    is_unit = group is not None and history.conventions.is_evicted_as_unit(group)
+    if history.conventions.is_preemption(mark) and not is_unit:
+        return True
+    return all(
+        other.disrupted or other.deleting or other.ended or other.uid in history.removed_on_purpose for other in others
+    )
+
+
+def _is_present(pod: PodHistory, moment: Moment) -> bool:
+    """Bound before that moment, and neither deleted nor ended by then."""
+    left = min((when for when in (pod.deleting, pod.ended, pod.gone) if when), default=None)
+    return pod.bound is not None and pod.bound < moment and (left is None or left > moment)
+
+
+def _min_member_at(history: History, gang: str, moment: Moment) -> int:
+    """The smallest minMember that may have been in force; 1 where no PodGroup was seen, 0 where it was deleted."""
+    records = podgroup_records(history, gang)
+    if not records:
+        return 1
+    earliest, latest = history.surely_before(moment), history.surely_after(moment)
+    before = sum(record.moment <= earliest for record in records)
+    in_force = [record for record in records[max(0, before - 1) :] if record.moment <= latest]
+    return min((_minimum(history, record) for record in in_force), default=0)
+
+
+def _minimum(history: History, record: Record) -> int:
+    if record.change == "DELETED" or not isinstance(record.object, CustomObject):
+        return 0
+    return max(1, history.conventions.min_member(record.object.spec))
+
+
+def _group_at(history: History, gang: str, moment: Moment) -> CustomObject | None:
+    """The PodGroup as it was at that moment."""
+    objects = [record.object for record in podgroup_records(history, gang) if record.moment <= moment]
+    return objects[-1] if objects and isinstance(objects[-1], CustomObject) else None

@@ -50,6 +50,8 @@ class BystanderGuard(Recorder):
         self._listed = False
         self._pending: set[str] = set()  # uids of pods that were seen before they were bound
         self._on_run_nodes: dict[str, Pod] = {}  # by uid: pods that use capacity of the run's nodes
+        self._bound: set[str] = set()  # uids of pods that the scheduler under test has bound since then
+        self.last_binding = float("-inf")  # when it last bound one of them
         self.alarm = ""
 
     def start(self) -> BystanderGuard:
@@ -130,13 +132,22 @@ class BystanderGuard(Recorder):
                     self.alarm = self._alarm_for(pod)
 
     def _note_placement(self, pod: Pod, *, gone: bool) -> None:
+        uid = pod.metadata.uid
+        if (
+            pod.spec.node_name
+            and uid in self._pending - self._bound
+            and pod.spec.scheduler_name in self._scheduler_names
+        ):
+            self._bound.add(uid)
+            self.last_binding = time.monotonic()
         if gone or pod.status.phase in _ENDED:
-            self._on_run_nodes.pop(pod.metadata.uid, None)
-            self._pending.discard(pod.metadata.uid)
+            self._on_run_nodes.pop(uid, None)
+            self._pending.discard(uid)
+            self._bound.discard(uid)
         elif not pod.spec.node_name:
-            self._pending.add(pod.metadata.uid)
+            self._pending.add(uid)
         elif self._scope.holds_node(pod.spec.node_name):
-            self._on_run_nodes[pod.metadata.uid] = pod
+            self._on_run_nodes[uid] = pod
 
     def _alarm_for(self, pod: Pod) -> str:
         target = next((one for one in pod.status.conditions if one.type == "DisruptionTarget"), None)

@@ -114,14 +114,16 @@ class Environment:
 
     def _prove_live(self, history: History) -> Moment:
         """Run the probe. After a start of the scheduler it may take as long as the start does."""
-        processes = self.scheduler.processes
+        processes, began = self.scheduler.processes, time.monotonic()
         try:
             moment = self.probe.run(history, timeouts.PROBE if processes == self._live else timeouts.COMPONENT_READY)
         except SchedulerNotServing as error:
-            if not processes:  # in the cluster: it may have been stopped there
-                raise HarnessError(f"{error}; look at its log in the cluster") from None
+            if self._policy and not processes:  # in the cluster: it may have been stopped there
+                raise self._policy.not_serving_error(error, began) from None
             raise SchedulerNotServing(f"{error}; last log lines:\n{processes[0].log_tail(LOG_LINES_SHOWN)}") from None
         self._live = processes
+        if self._policy and not processes:
+            self._policy.note_serving()
         return moment
 
     def _possible_preemptors(self, priority: int) -> list[str]:

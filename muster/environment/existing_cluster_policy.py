@@ -16,10 +16,15 @@ from muster.cluster.kubeconfig_files import Kubeconfig
 from muster.cluster.node_pool import NodePool
 from muster.cluster.resources import Resource
 from muster.environment.bystander_guard import BystanderGuard
-from muster.environment.in_cluster_scheduler import brought_scheduler_name, check_existing_cluster_choices, scheduler_on
+from muster.environment.in_cluster_scheduler import (
+    SchedulerLease,
+    brought_scheduler_name,
+    check_existing_cluster_choices,
+    scheduler_on,
+)
 from muster.environment.node_plan import NodePlan, StepText
 from muster.environment.pool_nodes import describe_nodes, offers_of, plan_pool
-from muster.errors import HarnessError, NotStaged
+from muster.errors import HarnessError, NotStaged, SchedulerNotServing
 from muster.recording.history import History
 from muster.run_options import RunOptions, node_labels
 from muster.schedulers import Scheduler, choose, existing_cluster_objects
@@ -33,6 +38,7 @@ class ExistingClusterPolicy:
         self._options, self._print_line = options, print_line
         self._connection = Connection(Kubeconfig.find(options.kubeconfig), options.context)
         self.guard: BystanderGuard | None = None
+        self._lease: SchedulerLease | None = None
         self.left: list[str] = []  # objects of the run that could not be deleted
 
     @property
@@ -77,6 +83,23 @@ class ExistingClusterPolicy:
         scope, dialect = cluster.scope, scheduler.dialect
         names = () if scope.scheduler else (dialect.scheduler_name, *dialect.other_scheduler_names)
         self.guard = BystanderGuard(self._connection, scope, frozenset(names), find_preemptors).start()
+        self._lease = SchedulerLease(self._connection.api, scheduler.leader_lease)
+
+    def note_serving(self) -> None:
+        """The scheduler that runs there has just bound the probe pod."""
+        if self._lease is not None:
+            self._lease.note_holder()
+
+    def not_serving_error(self, error: SchedulerNotServing, since: float) -> HarnessError:
+        """For a scheduler that runs there and has not bound the probe pod since that time.
+
+        Only one that is shown to be alive, and not busy with other tenants' pods, has stopped serving.
+        """
+        alive = self._lease.proof_of_life() if self._lease is not None else ""
+        busy = self.guard is not None and self.guard.last_binding >= since
+        seen = f"{error}; {alive}" if alive else str(error)
+        kind = SchedulerNotServing if alive and not busy else HarnessError
+        return kind(f"{seen}{', and it binds pods of other tenants' if busy else ''}; look at its log in the cluster")
 
     def check(self) -> None:
         if self.guard is not None:

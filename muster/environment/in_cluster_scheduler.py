@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import tenacity
+
+from muster import timeouts
+from muster.cluster.api import Api, ApiRefused
 from muster.cluster.existing import ExistingCluster
-from muster.cluster.resources import TRAINING_JOBS, Resource
+from muster.cluster.resources import LEASE, TRAINING_JOBS, Resource
 from muster.errors import NotStaged, UsageError
 from muster.processes import Process
 from muster.schedulers import ProcessContext, Scheduler, choose, names_on_existing_clusters
 from muster.schedulers.custom import CustomScheduler
 from muster.schedulers.dialect import Dialect
+
+_POLL = 0.5  # seconds; kube-scheduler renews its Lease every 2 s
 
 
 def brought_scheduler_name(scheduler: str) -> str:
@@ -52,6 +59,7 @@ class InClusterScheduler(Scheduler):
         self._chosen = chosen(configuration, context)
         self.name = chosen.name  # type: ignore[misc]
         self.dialect = self._chosen.dialect
+        self.leader_lease = chosen.leader_lease  # type: ignore[misc]
         has_own_file = configuration.endswith((".yaml", ".yml"))
         usual = None if has_own_file else chosen.existing_cluster_backoff
         self.longest_backoff = self._chosen.longest_backoff if usual is None else usual
@@ -102,3 +110,46 @@ def check_existing_cluster_choices(scheduler: str, operator: str, client: str) -
     for option, value, allowed in (("client", client, "muster"), ("operator", operator, "reference")):
         if value != allowed:
             raise UsageError(f"--{option} {value} works on Muster's own clusters only: leave out --context")
+
+
+class SchedulerLease:
+    """By which a scheduler that runs there leads, as `namespace/name`; of an empty name nothing is known.
+
+    Without a process to look at, Muster takes a scheduler that stops binding for one that was stopped there: an error.
+    If the process that served before goes on to renew its Lease, it was not stopped and has not crashed (a process that
+    is started again has another identity), so that it has stopped serving by itself.
+    """
+
+    def __init__(self, api: Api, lease: str) -> None:
+        self._api, self._lease = api, lease
+        self._holder = ""
+
+    def note_holder(self) -> None:
+        """The scheduler has just bound a pod: this is the process that must still be alive later."""
+        self._holder = str(self._read().get("holderIdentity", ""))
+
+    def proof_of_life(self) -> str:
+        """That the same process renews it from now on, as a text; empty if it does not, or nothing is known."""
+        if not self._holder:
+            return ""
+        before = self._read().get("renewTime")
+        attempts = tenacity.Retrying(
+            retry=tenacity.retry_if_result(lambda spec: spec.get("renewTime") == before),
+            wait=tenacity.wait_fixed(_POLL),
+            stop=tenacity.stop_after_delay(timeouts.LEASE_RENEWAL),
+            retry_error_callback=lambda _: {},
+        )
+        renewed = attempts(self._read)
+        if not before or renewed.get("holderIdentity") != self._holder:
+            return ""
+        return f"its process is alive: {self._holder} goes on to renew the Lease {self._lease}"
+
+    def _read(self) -> dict[str, Any]:
+        namespace, _, name = self._lease.partition("/")
+        if not name:
+            return {}
+        try:
+            spec: dict[str, Any] = self._api.get(LEASE, name, namespace).get("spec", {})
+        except ApiRefused:  # it has none: leader election is off, or the cluster hides it
+            return {}
+        return spec

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import tenacity
 
 from muster import timeouts
-from muster.assertions.pods import gone, recreated, runs
+from muster.assertions.pods import gone, recreated
 from muster.assertions.queues import queue_state
 from muster.cluster.resources import POD, resource_of
-from muster.errors import NotSupported
+from muster.environment.given_pods import wait_until_running
 from muster.recording.objects import CustomObject
 from muster.recording.quantities import readable, thousandths
-from muster.recording.questions import all_of, eventually
+from muster.recording.questions import eventually
 from muster.schedulers.dialect import Manifest
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
+from muster.schedulers.unsupported import Feature
 
 if TYPE_CHECKING:
     from muster.environment.scenario import ScenarioContext
@@ -81,9 +82,9 @@ class Groups:
 
     def run_gang(self, request: GangRequest, pods: Iterable[PodRequest]) -> None:
         """Create a whole gang and wait until all its pods run."""
-        self.submit(request, pods)
-        all_run = [eventually(runs(name)) for name in self.members(request.name)]
-        self._scenario.recording.set_up(all_of(f"gang {request.name} running", all_run))
+        members = list(pods)
+        self.submit(request, members)
+        wait_until_running(self._scenario.recording, members, request.name)
         self._scenario.note_activity()
 
     def resize(self, request: GangRequest) -> None:
@@ -144,7 +145,7 @@ class Groups:
         """Open or close a queue, and wait until its status says so and the scheduler has seen it."""
         scenario, dialect = self._scenario, self._scenario.scheduler.dialect
         if dialect.queue_kind is None:
-            raise NotSupported(f"{dialect.scheduler_name} does not support closing a queue")
+            raise dialect.not_supported(Feature.CLOSING)
         kind = dialect.queue_kind.kind
         scenario.recording.set_up(queue_state(kind, queue, dialect.is_open, opened=not opened))
         newest = scenario.recording.history.custom_objects(kind, queue)[-1].object
@@ -164,7 +165,7 @@ class Groups:
         kind = scenario.scheduler.dialect.group_kind
         change = scenario.scheduler.dialect.priority_patch(scenario.priority_class(priority))
         if kind is None:
-            raise NotSupported(f"{scenario.scheduler.name} has no group object that could be changed")
+            raise scenario.scheduler.dialect.not_supported(Feature.GANG_PRIORITY_CHANGE)
         scenario.api.patch(kind, gang, change, namespace=scenario.namespace)
         scenario.recording.prove_live()
         scenario.note_activity()

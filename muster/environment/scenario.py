@@ -14,14 +14,14 @@ import tenacity
 from muster import progress, timeouts
 from muster.arena.clients import Client
 from muster.assertions.evaluation import Recording
-from muster.assertions.invariants import nodes_that_fit
-from muster.assertions.pods import deleting, ended, gone, runs
+from muster.assertions.pods import deleting, ended, gone
 from muster.cluster.api import STRATEGIC_PATCH, Api, ApiRefused
 from muster.cluster.interface import Cluster
 from muster.cluster.resources import NAMESPACE, NODE, POD, resource_of
 from muster.cluster.run_scope import DEFAULT_NAMESPACE, ScopedApi
 from muster.environment.cluster_objects import priority_class_manifest, taint_manifest, unreachable_status
 from muster.environment.created_objects import CreatedObjects
+from muster.environment.given_pods import wait_until_running
 from muster.environment.kubectl_script import PAUSE, RESTART, RESUME, KubectlScript
 from muster.environment.pod_faults import PodFaults
 from muster.environment.podgroups import Groups
@@ -29,7 +29,7 @@ from muster.environment.preconditions import create_exhausted_budget
 from muster.environment.refused_requests import RefusedBindings, RefusedCreations
 from muster.environment.simulated_nodes import SimulatedNodes
 from muster.environment.training_jobs import TrainingJobs
-from muster.errors import ConformanceFailure, HarnessError, NotStaged
+from muster.errors import HarnessError, NotStaged
 from muster.operators.base import Operator, OperatorSettings
 from muster.recording.questions import all_of, eventually
 from muster.schedulers import Scheduler
@@ -136,24 +136,8 @@ class ScenarioContext:
             if number:
                 self.wait_for_next_second()
             self.submit(*group)
-            self._wait_until_running([request.name for request in group])
+            wait_until_running(self.recording, group)
         self.note_activity()
-
-    def _wait_until_running(self, names: list[str]) -> None:
-        """A pod of a Given that fits and is not bound is a failure of the scheduler; other problems are errors."""
-        try:
-            self.recording.set_up(all_of(f"{', '.join(names)} running", [eventually(runs(name)) for name in names]))
-        except HarnessError as error:
-            history = self.recording.history
-            with history.changed:
-                unbound = [pod for pod in history.pods_named(tuple(names)) if not pod.bound]
-                places = {pod.name: nodes_that_fit(history, pod) for pod in unbound}
-            for name, nodes in places.items():
-                chosen = [node for node in nodes if self._requests[name].node in ("", node)]
-                if chosen:
-                    unused = f"{name} fits on {', '.join(chosen)}, and the scheduler binds other pods, but not this one"
-                    raise ConformanceFailure(f"{unused}\n{error}") from None
-            raise
 
     def wait_for_next_second(self) -> None:
         """Objects created from now on have a later creation time, which the API rounds to seconds."""

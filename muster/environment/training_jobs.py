@@ -20,7 +20,7 @@ from muster.cluster.resources import (
 from muster.environment.suite_manifests import has_field, job_pods, load_manifests, remove_field, set_field
 from muster.errors import NotStaged, NotSupported
 from muster.operators.base import Operator, OperatorSettings
-from muster.schedulers import gang_and_queue_kinds, group_name_keys
+from muster.schedulers import gang_and_queue_kinds, group_name_keys, walkthrough_page
 
 if TYPE_CHECKING:
     from muster.environment.scenario import ScenarioContext
@@ -76,9 +76,11 @@ class TrainingJobs:
         metadata = manifest.setdefault("metadata", {"name": name})
         metadata["namespace"] = self._scenario.namespace
         answer = self._create_served(manifest)
+        operator = self.ensure_operator()
         for path in changed or {}:
             if not has_field(answer, path):
-                raise NotSupported(f"the CRD of the operator {self.ensure_operator().name} has no field {path}")
+                problem = f"the CRD of the operator {operator.name} has no field {path}"
+                raise NotSupported(f"{problem} ({operator.documentation})")
         created = answer["metadata"]["name"]
         self._kinds[created] = resource_of(manifest)
         self._scenario.recording.history.aliases[name] = created
@@ -152,11 +154,14 @@ class TrainingJobs:
     def _check_support(self, manifest: dict[str, Any]) -> None:
         scheduler, kind = self._scenario.scheduler, resource_of(manifest)
         if kind in gang_and_queue_kinds() and kind not in scheduler.dialect.kinds_read:
-            raise NotSupported(f"{scheduler.name} does not support {kind.kind} of {kind.api_version}")
+            owner = walkthrough_page(kind=kind)
+            raise NotSupported(f"{scheduler.name} does not read {kind.kind} of {kind.api_version} ({owner})")
         name = manifest.get("spec", {}).get("schedulerName")
         if name and not scheduler.dialect.accepts_scheduler_name(name):
             pod = manifest["metadata"]["name"]
-            raise NotSupported(f"{pod} has schedulerName {name}, which is not the scheduler under test")
+            raise NotSupported(
+                f"{pod} has schedulerName {name}, which is not the scheduler under test ({walkthrough_page(name=name)})"
+            )
 
     def _with_namespace(self, manifest: dict[str, Any]) -> dict[str, Any]:
         if not resource_of(manifest).namespaced:

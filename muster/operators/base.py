@@ -39,6 +39,7 @@ class Operator(ABC):
     """Reconciles PyTorchJobs and MPIJobs."""
 
     name: ClassVar[str]
+    documentation: ClassVar[str]  # the page that says which jobs it reconciles, and for which schedulers it makes gangs
     assets: ClassVar[tuple[str, ...]] = ()
     job_kinds: ClassVar[tuple[JobKind, ...]] = JOB_KINDS  # those that it reconciles
     job_versions: ClassVar[tuple[str, ...]] = ()  # of those kinds; empty: all that Muster's CRDs serve
@@ -114,17 +115,20 @@ class Operator(ABC):
         """
         found = next((one for one in self.job_kinds if kind.lower() in (one.framework, one.trainer)), None)
         if found is None:
-            raise NotSupported(f"the operator {self.name} does not reconcile the walk-throughs' {kind}")
+            raise self._not_supported(f"does not reconcile the walk-throughs' {kind}")
         version = version or found.versions[0]
         if self.job_versions and version not in self.job_versions:
-            raise NotSupported(f"the operator {self.name} does not reconcile {kind} of {version}")
+            raise self._not_supported(f"does not reconcile {kind} of {version}")
 
     def check_gangs(self, jobs: str) -> None:
         """Raise NotSupported unless it creates PodGroups for this scheduler, and for these jobs."""
         if not self.creates_pod_groups:
-            raise NotSupported(f"the operator {self.name} creates no PodGroups for {self.dialect.scheduler_name}")
+            raise self._not_supported(f"creates no PodGroups for {self.dialect.scheduler_name}")
         if jobs not in self.gang_jobs:
-            raise NotSupported(f"the operator {self.name} has no setting by which only some jobs are gangs")
+            raise self._not_supported("has no setting by which only some jobs are gangs")
+
+    def _not_supported(self, what: str) -> NotSupported:
+        return NotSupported(f"the operator {self.name} {what} ({self.documentation})")
 
     def check(self) -> None:
         process = self.process
@@ -136,6 +140,7 @@ class ReferenceOperator(Operator):
     """The one that comes with this suite; a job that loses a replica ends as in the walk-throughs."""
 
     name: ClassVar[str] = "reference"
+    documentation: ClassVar[str] = "docs/reference-operator.md"
 
     def install(self, api: Api) -> None:
         for kind in JOB_KINDS:

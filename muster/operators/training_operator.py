@@ -40,6 +40,9 @@ class TrainingOperator170(Operator):
     """The last release without admission webhooks. It does not support the version of the walk-throughs' MPIJobs."""
 
     name: ClassVar[str] = "training-operator@1.7.0"
+    documentation: ClassVar[str] = (
+        "https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/job-scheduling/"
+    )
     assets: ClassVar[tuple[str, ...]] = ("training-operator-1.7.0", "training-operator-1.7.0-pytorchjobs.yaml")
     job_kinds: ClassVar[tuple[JobKind, ...]] = (PYTORCH,)
     job_versions: ClassVar[tuple[str, ...]] = ("v1",)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from muster.recording.objects import Condition
+from muster.recording.objects import Condition, CustomObject
 
 BY_SCHEDULER = "PreemptionByScheduler"  # the reason of DisruptionTarget that every scheduler should use
 
@@ -30,6 +30,11 @@ def min_member(spec: Mapping[str, Any]) -> int:
     return value if isinstance(value, int) else 0
 
 
+def evicted_pod_by_pod(_group: CustomObject) -> bool:
+    """Preemption may take single pods of the gang."""
+    return False
+
+
 def any_scheduler_name(name: str) -> bool:
     return True
 
@@ -44,7 +49,9 @@ class Conventions:
     group_name_keys: tuple[str, ...] = ()  # labels and annotations of a pod that name its group
     is_group_unschedulable: Callable[[Mapping[str, Any]], bool] = group_unschedulable
     reports_gated_pods_on_groups: bool = False  # a pod that is not admitted says only that; the object it owns says why
+    group_wordings: Mapping[str, str] = field(default_factory=dict)  # patterns by which such an object says a term
     min_member: Callable[[Mapping[str, Any]], int] = min_member
+    is_evicted_as_unit: Callable[[CustomObject], bool] = evicted_pod_by_pod  # the disruption mode of a gang
     reclaims: bool = False  # it has queues, which take back what they lent whatever the priorities are
     accepts_scheduler_name: Callable[[str], bool] = any_scheduler_name
 

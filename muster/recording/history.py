@@ -55,7 +55,9 @@ class History:
             self.changed.notify_all()
 
     def group_of(self, pod: PodHistory) -> str:
-        """The group that the labels or annotations of a pod name, or an empty string."""
+        """The group that the spec, the labels or the annotations of a pod name, or an empty string."""
+        if (native := pod.latest.spec.scheduling_group) and native.pod_group_name:
+            return native.pod_group_name
         values = {**pod.latest.metadata.annotations, **pod.latest.metadata.labels}
         return next((values[key] for key in self.conventions.group_name_keys if values.get(key)), "")
 

@@ -93,12 +93,19 @@ class Condition(msgspec.Struct):
     message: str = ""
 
 
+class SchedulingGroup(msgspec.Struct, rename="camel"):
+    """The PodGroup of scheduling.k8s.io that a pod belongs to."""
+
+    pod_group_name: str = ""
+
+
 class PodSpec(msgspec.Struct, rename="camel"):
     """spec of a pod"""
 
     node_name: str = ""
     priority: int = 0
     scheduler_name: str = ""
+    scheduling_group: SchedulingGroup | None = None
     containers: list[Container] = []
     tolerations: list[Toleration] = []
 

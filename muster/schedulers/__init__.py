@@ -101,6 +101,15 @@ def gang_and_queue_kinds() -> tuple[Resource, ...]:
     return _unique(kind for dialect in _dialects() for kind in dialect.kinds_read)
 
 
+def walkthrough_page(*, name: str = "", kind: Resource | None = None) -> str:
+    """The page that walk-throughs with this schedulerName, or with this kind, are about; else where they all are."""
+    for scheduler in SCHEDULERS:
+        dialect, page = scheduler.dialect_class, scheduler.claims("default").get("documents", "")
+        if "://" in page and (name == dialect.scheduler_name or kind in dialect.created_kinds()):
+            return page
+    return "features/walkthroughs"
+
+
 def existing_cluster_objects() -> SchedulerObjects:
     """The schedulers' own objects that a run may create on an existing cluster, of any scheduler that it can test."""
     dialects = [scheduler.dialect_class for scheduler in SCHEDULERS if scheduler.existing_cluster_backoff is not None]

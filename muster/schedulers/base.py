@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from muster import assets, timeouts
 from muster.cluster.api import Api
-from muster.errors import HarnessError, NotSupported, SchedulerCrashed, UsageError
+from muster.errors import HarnessError, SchedulerCrashed, UsageError
 from muster.processes import Process
 from muster.processes.readiness import Port
 from muster.schedulers.dialect import Dialect
+from muster.schedulers.differences import AS_SHIPPED, Difference
 from muster.schedulers.excuses import Excuse
+from muster.schedulers.unsupported import Feature
 
 if TYPE_CHECKING:
     from muster.cluster.interface import Cluster
@@ -60,8 +62,8 @@ class Scheduler(ABC):
     capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     # What it is not asked for although it claims the capability, each with the text that excuses it.
     excuses: ClassVar[tuple[Excuse, ...]] = ()
-    # Settings that differ from production, for the reader of the report: client limits, back-off, periods.
-    reported_settings: ClassVar[Mapping[str, str]] = {}
+    # Where its configuration differs from what the project ships: client limits, back-off, periods.
+    differences: ClassVar[tuple[Difference, ...]] = ()
     longest_backoff: float  # seconds until an unschedulable pod is tried again, at most
     # What the control plane of its cluster must have: feature gates, and API versions that are off by default.
     feature_gates: ClassVar[Mapping[str, bool]] = {}
@@ -70,6 +72,8 @@ class Scheduler(ABC):
     # On an existing cluster: the longest back-off with the settings of its usual installation there. None: it cannot
     # be tested there, because it needs queues or rights that a run does not have.
     existing_cluster_backoff: ClassVar[float | None] = None
+    # There, the Lease by which its usual installation leads, as `namespace/name`; empty: not known.
+    leader_lease: ClassVar[str] = ""
     # The scheduler name of a scheduler that Muster starts beside an existing cluster; empty: it must run there.
     name_beside_existing_cluster: ClassVar[str] = ""
 
@@ -118,7 +122,13 @@ class Scheduler(ABC):
 
     def settings(self) -> dict[str, str]:
         """What a reader of the report must know: version, client limits, back-off."""
-        return {"scheduler": self.title, **self.reported_settings}
+        different = [each for each in self.differences if each.applies(self.configuration)]
+        return {"scheduler": self.title, **{each.setting: each.here for each in different}}
+
+    @property
+    def as_shipped(self) -> bool:
+        """Whether this configuration leaves the project's settings alone."""
+        return self.configuration.endswith(AS_SHIPPED)
 
     def _make_dialect(self) -> Dialect:
         return self.dialect_class()
@@ -139,7 +149,7 @@ class Scheduler(ABC):
 
     def configure(self, policy: Mapping[str, str]) -> None:
         """Continue with these settings; an empty policy means the configuration's own."""
-        raise NotSupported(f"{self.name}:{self.configuration} cannot change {', '.join(policy)} during a run")
+        raise self.dialect.not_supported(Feature.PREEMPTION_SWITCH)
 
     def start(self) -> None:
         self.processes = self._prepare()

@@ -11,6 +11,7 @@ from muster.recording.conventions import KUBERNETES, Conventions
 from muster.recording.objects import CustomObject, Pod
 from muster.recording.quantities import GPU
 from muster.schedulers.requests import GangRequest, NodeRequest, PodRequest, QueueRequest, Toleration
+from muster.schedulers.unsupported import Feature, Unsupported, not_supported
 
 Manifest = dict[str, Any]
 
@@ -28,6 +29,8 @@ class Dialect:
     """How requests are written for one scheduler. What it cannot express raises NotSupported, and is never left out."""
 
     scheduler_name: str = "default-scheduler"  # spec.schedulerName of its pods
+    project: str = ""  # as its project spells it; empty: the scheduler name
+    unsupported: tuple[Unsupported, ...] = ()  # what its objects cannot express, and by which text
     other_scheduler_names: tuple[str, ...] = ()  # further names that it schedules pods for
 
     # Kinds of its own API.
@@ -87,6 +90,8 @@ class Dialect:
         if limits:
             container["resources"] = {"limits": limits}
         spec: Manifest = {"schedulerName": self.scheduler_name, "containers": [container], **_placement(request)}
+        if request.bound_to:
+            spec["nodeName"] = request.bound_to
         if request.resource_claim:
             spec["resourceClaims"] = [{"name": "device", "resourceClaimName": request.resource_claim}]
             container.setdefault("resources", {})["claims"] = [{"name": "device"}]
@@ -107,11 +112,11 @@ class Dialect:
 
     def min_member_patch(self, request: GangRequest) -> Manifest:
         """The patch that changes minMember of a group object."""
-        raise self._unsupported("gangs")
+        raise self.not_supported(Feature.MIN_MEMBER_CHANGE)
 
     def priority_patch(self, priority_class: str) -> Manifest:
         """The patch that changes the priority class of a pending group object."""
-        raise self._unsupported("a priority of gangs")
+        raise self.not_supported(Feature.GANG_PRIORITY_CHANGE)
 
     def queue_manifest(self, request: QueueRequest) -> Manifest:
         raise self._unsupported("queues")
@@ -126,7 +131,7 @@ class Dialect:
 
     def open_or_close_queue(self, queue: CustomObject, *, opened: bool, namespace: str) -> Manifest:
         """The object that opens or closes a queue."""
-        raise self._unsupported("closing a queue")
+        raise self.not_supported(Feature.CLOSING)
 
     def namespace_objects(self, namespace: str) -> list[Manifest]:
         """Objects that a namespace must have for this scheduler to schedule its pods."""
@@ -141,12 +146,12 @@ class Dialect:
     def refuse_disruption_mode_all(self, request: GangRequest) -> None:
         """For schedulers that preempt gangs pod by pod and have no setting for it."""
         if request.disruption_mode_all:
-            raise self._unsupported("preempting a gang as a unit")
+            raise self.not_supported(Feature.GANG_AS_UNIT)
 
     def refuse_role_minima(self, request: GangRequest) -> None:
         """For schedulers whose group object has one minimum for all pods."""
         if request.roles:
-            raise self._unsupported("a minimum for each role of a gang")
+            raise self.not_supported(Feature.ROLE_MINIMA)
 
     def check_pod_deletion(self, request: PodRequest) -> None:
         """Raise NotSupported if a pod that its owner deletes would not be removed."""
@@ -159,7 +164,7 @@ class Dialect:
     def check_phase_supported(self, phase: str) -> None:
         """Raise NotSupported for a phase that no group object of this scheduler ever reports."""
         if phase not in self.group_phases:
-            raise self._unsupported(f"group objects whose phase is {phase}")
+            raise self.not_supported(Feature.PHASE, phase)
 
     # Objects and status back to neutral terms.
 
@@ -169,11 +174,11 @@ class Dialect:
 
     def phase(self, group: Mapping[str, Any]) -> str:
         """The phase of a group object, from its status: queued, admitted, running or finished."""
-        raise self._unsupported("gangs")
+        raise self.not_supported(Feature.PHASE, "reported")
 
     def running_members(self, group: CustomObject) -> int:
         """The number of running members according to the group object."""
-        raise self._unsupported("a count of running members")
+        raise self.not_supported(Feature.RUNNING_COUNT)
 
     def gang_of(self, pod: Pod) -> str:
         """The name of the group object that a pod belongs to, or an empty string."""
@@ -196,10 +201,15 @@ class Dialect:
         raise self._unsupported("queues")
 
     def is_open(self, queue: CustomObject) -> bool:
-        raise self._unsupported("closing a queue")
+        raise self.not_supported(Feature.CLOSING)
 
-    def _unsupported(self, feature: str) -> NotSupported:
-        return NotSupported(f"{self.scheduler_name} does not support {feature}")
+    def not_supported(self, feature: Feature, detail: str = "") -> NotSupported:
+        """For a scenario that asks for a feature which its objects cannot express."""
+        return not_supported(self.project or self.scheduler_name, self.unsupported, feature, detail)
+
+    def _unsupported(self, capability: str) -> NotSupported:
+        """For a capability that it does not claim: no scenario that is run asks for it."""
+        return NotSupported(f"{self.scheduler_name} does not support {capability}")
 
 
 def _placement(request: PodRequest) -> Manifest:

@@ -18,16 +18,17 @@ from typing import Any, ClassVar
 
 from muster.cluster.api import Api
 from muster.cluster.resources import Resource, custom_resource
-from muster.errors import NotSupported
 from muster.processes import Process
 from muster.processes.readiness import Port
 from muster.recording.objects import CustomObject, Pod
 from muster.recording.quantities import GPU, thousandths
-from muster.schedulers.base import Scheduler
+from muster.schedulers.base import ProcessContext, Scheduler
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.differences import Difference, client_limits
 from muster.schedulers.excuses import Excuse
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
+from muster.schedulers.unsupported import KAI, Feature, Unsupported
 
 KAI_GROUP = custom_resource("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups")
 KAI_QUEUE = custom_resource("scheduling.run.ai/v2", "Queue", "queues", namespaced=False)
@@ -39,16 +40,20 @@ _GROUP_NAME = "pod-group-name"
 _LABELS = "kai.scheduler/"
 _UNITS = {"gpu": (GPU, ""), "cpu": ("cpu", "m"), "memory": ("memory", "M")}  # as KAI counts them
 
-_PERIOD = 0.2  # seconds between two scheduling cycles; every cycle tries every pending job
+_PERIOD, _SHIPPED_PERIOD = 0.2, 1.0  # seconds between two scheduling cycles; every cycle tries every pending job
+_BACKOFF_PERIODS = 5
 _QPS, _BURST = 2000, 4000
 _PROJECT = "https://github.com/NVIDIA/KAI-Scheduler/tree/v0.12.0/"
 _DOCUMENTATION = _PROJECT + "docs/"
+_PREDICATES = _PROJECT + "pkg/scheduler/k8s_internal/predicates/predicates.go"
 
 
 class KaiDialect(Dialect):
     """scheduling.run.ai/v2alpha2 and v2"""
 
     scheduler_name = "kai-scheduler"
+    project = "KAI"
+    unsupported: tuple[Unsupported, ...] = KAI
     kinds_read: tuple[Resource, ...] = (KAI_GROUP, KAI_QUEUE)
     group_kind: Resource | None = KAI_GROUP
     queue_kind: Resource | None = KAI_QUEUE
@@ -75,7 +80,7 @@ class KaiDialect(Dialect):
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
         if request.linked_gangs:
-            raise NotSupported("KAI does not support linked gangs")
+            raise self.not_supported(Feature.LINKED_GANGS)
         spec: Manifest = {
             "minMember": request.min_member,
             "queue": request.queue or DEFAULT_QUEUE,
@@ -95,8 +100,10 @@ class KaiDialect(Dialect):
 
     def queue_manifest(self, request: QueueRequest) -> Manifest:
         """A limit is a quota as well, so that it is never reclaimed; without a limit capacity is shared by weight."""
-        if request.strict_fifo or request.reserves_for_head:
-            raise NotSupported("KAI does not support strict-FIFO queues or reservations for the head of a queue")
+        if request.strict_fifo:
+            raise self.not_supported(Feature.STRICT_FIFO)
+        if request.reserves_for_head:
+            raise self.not_supported(Feature.HEAD_RESERVATION)
         cpus = None if request.cpus is None else request.cpus * 1000
         memory = None if request.memory is None else thousandths(request.memory) // 10**9
         limits = {"gpu": request.gpus, "cpu": cpus, "memory": memory}
@@ -155,9 +162,14 @@ def _preemptibility(*, non_preemptible: bool) -> str:
 
 
 class Kai(Scheduler):
-    """`default` is what the scheduler does without a configuration file, as its operator writes it as well."""
+    """`default` is what the scheduler does without a configuration file, as its operator writes it as well.
+
+    `as-shipped` is the same with the flags' defaults. Both leave out the webhooks.
+    """
 
     name: ClassVar[str] = "kai"
+    configurations: ClassVar[tuple[str, ...]] = ("default", "as-shipped")
+    matrix_configurations: ClassVar[tuple[str, ...]] = ("default",)
     assets: ClassVar[tuple[str, ...]] = (
         "kai-scheduler",
         "kai-binder",
@@ -169,11 +181,16 @@ class Kai(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": _DOCUMENTATION + "batch",
         "queues": _DOCUMENTATION + "queues",
-        "taints": _PROJECT + "pkg/scheduler/k8s_internal/predicates/predicates.go",  # its documentation has no page
+        "affinity": _PREDICATES,  # PodAffinity and NodeAffinity; its documentation has no page
+        "taints": _PREDICATES,
+        "volumes": _PREDICATES,
         "preemption": _DOCUMENTATION + "priority",
+        "own-victims": _PROJECT
+        + "pkg/podgrouper/pod_controller.go",  # no PodGroups for other pods: they are no victims
         "job-preemption": _DOCUMENTATION + "priority",
     }
     excuses: ClassVar[tuple[Excuse, ...]] = (
+        Excuse(("PRE-36",), "its predicates are those of kube-scheduler without PodTopologySpread", _PREDICATES),
         Excuse(("QUE-20",), "the PodGroup reports the queue, not the pod", _DOCUMENTATION + "queues"),
         Excuse(
             ("JPR-18",),
@@ -182,12 +199,37 @@ class Kai(Scheduler):
             part="that the event names the preemptor and the node",
         ),
     )
-    longest_backoff = 5 * _PERIOD
-    reported_settings: ClassVar[Mapping[str, str]] = {
-        "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
-        "scheduler period": f"{_PERIOD:g} s instead of 1 s",
-        "victim conditions": "switched on (--update-pod-eviction-condition)",
-    }
+    differences: ClassVar[tuple[Difference, ...]] = (
+        client_limits("50 requests/s, burst 300", _QPS, _BURST),
+        Difference("scheduler period", f"{_SHIPPED_PERIOD:g} s", f"{_PERIOD:g} s", "shorter waits"),
+        Difference(
+            "victim conditions (--update-pod-eviction-condition)",
+            "off",
+            "on",
+            "the conditions of victims that JPR-02 and PRE-14 ask for exist, and have to be switched on",
+            findings=("JPR-02", "PRE-14"),
+            seen="They do: passed here, 0 of 5 each as shipped",
+        ),
+        Difference(
+            "preemptibility of workloads from priority 100 on",
+            "non-preemptible",
+            "preemptible, by the label kai.scheduler/preemptibility",
+            "the scenarios have victims of priority 100 and more, and Kubernetes has no such limit",
+            only=("default", "as-shipped"),
+        ),
+        Difference(
+            "priority of workloads without a class",
+            "50",
+            "0, by a class of that value",
+            "Kubernetes' own",
+            only=("default", "as-shipped"),
+        ),
+    )
+
+    def __init__(self, configuration: str, context: ProcessContext) -> None:
+        super().__init__(configuration, context)
+        self._period = _SHIPPED_PERIOD if self.as_shipped else _PERIOD
+        self.longest_backoff = _BACKOFF_PERIODS * self._period
 
     def install(self, api: Api) -> None:
         install_crds(api, self.context.assets["kai-crds.yaml"])
@@ -198,10 +240,10 @@ class Kai(Scheduler):
         self._ports = [Port(), Port()]
         metrics, plugins = (port.number for port in self._ports)
         scheduler = [
-            f"--schedule-period={round(_PERIOD * 1000)}ms",
+            f"--schedule-period={round(self._period * 1000)}ms",
             f"--listen-address=127.0.0.1:{metrics}",
             f"--plugin-server-port={plugins}",
-            "--update-pod-eviction-condition=true",
+            f"--update-pod-eviction-condition={str(not self.as_shipped).lower()}",
         ]
         no_servers = ["--metrics-bind-address=0", "--health-probe-bind-address=0"]
         flags = {
@@ -210,6 +252,6 @@ class Kai(Scheduler):
             "kai-podgrouper": no_servers,
             "kai-queuecontroller": ["--metrics-listen-address=0", "--enable-webhook=false"],
         }
-        limits = [f"--qps={_QPS}", f"--burst={_BURST}"]
+        limits = [] if self.as_shipped else [f"--qps={_QPS}", f"--burst={_BURST}"]
         env = {**os.environ, "KUBECONFIG": str(self.context.admin_kubeconfig)}  # not all of them have --kubeconfig
         return [self._process(name, [*limits, *own_flags], env) for name, own_flags in flags.items()]

@@ -15,9 +15,14 @@ import yaml
 from muster.errors import UsageError
 from muster.processes import Process
 from muster.schedulers.base import ProcessContext, Scheduler
+from muster.schedulers.differences import Difference, client_limits
 from muster.suite.paths import manifests
 
 _DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
+DEFAULT_PREEMPTION = (  # a node's pods are potential victims by their priority, whatever their schedulerName is
+    "https://github.com/kubernetes/kubernetes/blob/v1.37.1/"
+    "pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go"
+)
 _DEFAULT_BACKOFF = 10  # seconds; podMaxBackoffSeconds of an unconfigured kube-scheduler
 
 
@@ -28,6 +33,7 @@ class KubeScheduler(Scheduler):
     assets: ClassVar[tuple[str, ...]] = ("kube-scheduler",)
     capabilities: ClassVar[Mapping[str, str]] = {
         "preemption": _DOCUMENTATION + "pod-priority-preemption/",
+        "any-victims": DEFAULT_PREEMPTION,
         "affinity": _DOCUMENTATION + "assign-pod-node/",
         "volumes": "https://kubernetes.io/docs/concepts/storage/persistent-volumes/",
         "taints": _DOCUMENTATION + "taint-and-toleration/",
@@ -35,6 +41,11 @@ class KubeScheduler(Scheduler):
         "jobs": "https://www.kubeflow.org/docs/components/trainer/legacy-v1/overview/",
     }
     existing_cluster_backoff: ClassVar[float | None] = 10.0
+    leader_lease: ClassVar[str] = "kube-system/kube-scheduler"
+    differences: ClassVar[tuple[Difference, ...]] = (  # of manifests/schedulers/kube-scheduler/default.yaml
+        client_limits("50 requests/s, burst 100", 2000, 4000),
+        Difference("scheduler longest back-off", f"{_DEFAULT_BACKOFF} s", "1 s", "shorter waits"),
+    )
 
     def __init__(self, configuration: str, context: ProcessContext) -> None:
         super().__init__(configuration, context)

@@ -13,12 +13,14 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from muster.cluster.resources import Resource, custom_resource
-from muster.errors import NotSupported
 from muster.recording.conventions import KUBERNETES, Conventions
+from muster.recording.objects import CustomObject
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.differences import Difference
 from muster.schedulers.excuses import Excuse
 from muster.schedulers.kube_scheduler import KubeScheduler
 from muster.schedulers.requests import GangRequest, PodRequest
+from muster.schedulers.unsupported import NATIVE_GANGS, Feature, Unsupported
 
 NATIVE_GROUP = custom_resource("scheduling.k8s.io/v1beta1", "PodGroup", "podgroups")
 _DOCUMENTATION = "https://kubernetes.io/docs/concepts/scheduling-eviction/"
@@ -29,20 +31,27 @@ def _min_count(spec: Mapping[str, Any]) -> int:
     return count if isinstance(count, int) else 0
 
 
+def _is_evicted_as_unit(group: CustomObject) -> bool:
+    """The disruption mode All; Single is the default."""
+    return "all" in group.spec.get("disruptionMode", {})
+
+
 class NativeGangsDialect(Dialect):
     """scheduling.k8s.io/v1beta1"""
 
+    project = "Kubernetes"
+    unsupported: tuple[Unsupported, ...] = NATIVE_GANGS
     kinds_read: tuple[Resource, ...] = (NATIVE_GROUP,)
     group_kind: Resource | None = NATIVE_GROUP
-    conventions: Conventions = replace(KUBERNETES, min_member=_min_count)
+    conventions: Conventions = replace(KUBERNETES, min_member=_min_count, is_evicted_as_unit=_is_evicted_as_unit)
     group_phases: frozenset[str] = frozenset({"queued", "running"})  # a PodGroup of Kubernetes never finishes
     victim_event_names_preemptor = False  # it names the uid of the PodGroup, and no node
 
     def pod_manifest(self, request: PodRequest, namespace: str) -> Manifest:
         if request.non_preemptible:
-            raise NotSupported("Kubernetes does not support non-preemptible pods")
+            raise self.not_supported(Feature.NON_PREEMPTIBLE)
         if request.role:
-            raise NotSupported("a PodGroup of Kubernetes has no minMember per role")
+            raise self.not_supported(Feature.ROLE_MINIMA)
         manifest = super().pod_manifest(request, namespace)
         if request.gang:
             manifest["spec"]["schedulingGroup"] = {"podGroupName": request.gang}
@@ -50,13 +59,11 @@ class NativeGangsDialect(Dialect):
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
         if request.linked_gangs:
-            raise NotSupported("a PodGroup of Kubernetes 1.37 does not support linked gangs")
+            raise self.not_supported(Feature.LINKED_GANGS)
         if request.roles:
-            raise NotSupported("a PodGroup of Kubernetes has no minMember per role")
+            raise self.not_supported(Feature.ROLE_MINIMA)
         if any(replace(pod, name="") != replace(request.members[0], name="") for pod in request.members):
-            raise NotSupported(
-                "Kubernetes does not guarantee to place a heterogeneous gang (PodGroup Scheduling, Limitations)"
-            )
+            raise self.not_supported(Feature.MIXED_GANGS)
         spec: Manifest = {"schedulingPolicy": {"gang": {"minCount": request.min_member}}}
         if request.priority_class:
             spec["priorityClassName"] = request.priority_class
@@ -97,6 +104,15 @@ class NativeGangs(KubeScheduler):
             "its event Preempted names the uid of the PodGroup, and no node",
             _DOCUMENTATION + "workload-aware-preemption/",
             part="that the event names a pod of the gang and the node",
+        ),
+    )
+    differences: ClassVar[tuple[Difference, ...]] = (
+        *KubeScheduler.differences,
+        Difference(
+            "feature gate GenericWorkload, and the API scheduling.k8s.io/v1beta1",
+            "off",
+            "on",
+            "there are no gangs without them",
         ),
     )
     feature_gates: ClassVar[Mapping[str, bool]] = {"GenericWorkload": True}

@@ -17,17 +17,20 @@ import yaml
 from muster import __version__
 from muster.cluster.api import Api
 from muster.cluster.resources import Resource
-from muster.errors import NotSupported
 from muster.processes import Process
+from muster.recording.conventions import KUBERNETES, Conventions
+from muster.recording.objects import CustomObject
 from muster.schedulers.base import ProcessContext, Scheduler
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect, Manifest
 from muster.schedulers.koordinator import KOORDINATOR_GROUP, LINKED_GANGS, KoordinatorDialect
 from muster.schedulers.requests import GangRequest, NodeRequest, QueueRequest
+from muster.schedulers.unsupported import REFERENCE, Feature, Unsupported
 from muster.schedulers.volcano import VOLCANO_GROUP, VOLCANO_QUEUE, VolcanoDialect
 from muster.suite import paths
 
 SCHEDULER_NAME = "muster-scheduler"
+_PROJECT = "the reference scheduler"
 # It is the only scheduler of its cluster, and schedules the pods of all these names.
 _ALL_SCHEDULER_NAMES = (SCHEDULER_NAME, "default-scheduler", "volcano", "koord-scheduler")
 _KINDS_READ = (VOLCANO_GROUP, VOLCANO_QUEUE, KOORDINATOR_GROUP)
@@ -37,12 +40,22 @@ _CRDS = ("volcano-podgroups", "volcano-queues", "volcano-commands", "koordinator
 _SOURCE = "scheduler/core"
 
 
+def _is_evicted_as_unit(group: CustomObject) -> bool:
+    return group.metadata.annotations.get(_DISRUPTION_MODE) == "all"
+
+
+_CONVENTIONS = replace(KUBERNETES, is_evicted_as_unit=_is_evicted_as_unit)
+
+
 class ReferenceVolcanoDialect(VolcanoDialect):
     """Volcano's objects. Queues have a capability and an order; weights and lending are not supported."""
 
     scheduler_name = SCHEDULER_NAME
+    project = _PROJECT
+    unsupported: tuple[Unsupported, ...] = REFERENCE
     other_scheduler_names: tuple[str, ...] = _ALL_SCHEDULER_NAMES
     kinds_read: tuple[Resource, ...] = _KINDS_READ
+    conventions: Conventions = _CONVENTIONS
     namespaced_name_keys: tuple[str, ...] = (LINKED_GANGS,)
     victim_event_reason = "Preempted"
     victim_event_names_preemptor = True
@@ -52,7 +65,7 @@ class ReferenceVolcanoDialect(VolcanoDialect):
 
     def queue_manifest(self, request: QueueRequest) -> Manifest:
         if request.weight != 1:
-            raise NotSupported("the reference scheduler enforces a queue's capability and does not support weights")
+            raise self.not_supported(Feature.WEIGHTS)
         manifest = super().queue_manifest(replace(request, strict_fifo=False))
         manifest["spec"]["dequeueStrategy"] = "fifo" if request.strict_fifo else "traverse"
         return manifest
@@ -65,8 +78,11 @@ class ReferenceKoordinatorDialect(KoordinatorDialect):
     """Koordinator's objects. It reads GPUs from the node, so no Device is needed."""
 
     scheduler_name = SCHEDULER_NAME
+    project = _PROJECT
+    unsupported: tuple[Unsupported, ...] = REFERENCE
     other_scheduler_names: tuple[str, ...] = _ALL_SCHEDULER_NAMES
     kinds_read: tuple[Resource, ...] = _KINDS_READ
+    conventions: Conventions = _CONVENTIONS
     node_kinds: tuple[Resource, ...] = ()
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
@@ -103,6 +119,7 @@ class Reference(Scheduler):
         "taints": f"{_SOURCE}/node_table.py",
         "volumes": "scheduler/runtime/pod_volumes.py",
         "preemption": f"{_SOURCE}/preempt.py",
+        "own-victims": f"{_SOURCE}/bound_pods.py",
         "job-preemption": f"{_SOURCE}/preempt.py",
         "affinity": f"{_SOURCE}/placement_filters.py",
         "documents": f"{_SOURCE}/plan.py",

@@ -66,6 +66,7 @@ class PodRequest:
     resource_claim: str = ""  # the name of a ResourceClaim
     volume_claim: str = ""  # the name of a PersistentVolumeClaim that it mounts
     of_another_scheduler: bool = False  # its schedulerName is not that of the scheduler under test
+    bound_to: str = ""  # the node to which that other scheduler has bound it
     finalizer: bool = False  # once deleted it stays as an object, although its containers have ended
     namespace: str = ""  # another namespace of the scenario; empty: its own
 

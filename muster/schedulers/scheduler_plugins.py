@@ -18,12 +18,14 @@ import yaml
 
 from muster.cluster.api import Api
 from muster.cluster.resources import Resource, custom_resource
-from muster.errors import NotSupported
 from muster.processes import Process
 from muster.schedulers.base import Scheduler
 from muster.schedulers.crds import install_crds
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.differences import Difference, client_limits
+from muster.schedulers.kube_scheduler import DEFAULT_PREEMPTION
 from muster.schedulers.requests import GangRequest, PodRequest
+from muster.schedulers.unsupported import SCHEDULER_PLUGINS, Feature, Unsupported
 
 PLUGINS_GROUP = custom_resource("scheduling.x-k8s.io/v1alpha1", "PodGroup", "podgroups")
 _RESERVED_FOR = 1  # seconds that members keep their reservation for the rest of the gang; the project's examples: 10
@@ -39,13 +41,15 @@ class SchedulerPluginsDialect(Dialect):
     """scheduling.x-k8s.io/v1alpha1"""
 
     scheduler_name = "scheduler-plugins-scheduler"  # as the project's chart names it
+    project = "scheduler-plugins"
+    unsupported: tuple[Unsupported, ...] = SCHEDULER_PLUGINS
     kinds_read: tuple[Resource, ...] = (PLUGINS_GROUP,)
     group_kind: Resource | None = PLUGINS_GROUP
     group_name_keys: tuple[str, ...] = (_GROUP_NAME,)
 
     def pod_manifest(self, request: PodRequest, namespace: str) -> Manifest:
         if request.non_preemptible:
-            raise NotSupported("scheduler-plugins does not support non-preemptible pods")
+            raise self.not_supported(Feature.NON_PREEMPTIBLE)
         manifest = super().pod_manifest(request, namespace)
         if request.gang:
             manifest["metadata"]["labels"][_GROUP_NAME] = request.gang
@@ -53,7 +57,7 @@ class SchedulerPluginsDialect(Dialect):
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> Manifest:
         if request.linked_gangs:
-            raise NotSupported("the plugin Coscheduling does not support linked gangs")
+            raise self.not_supported(Feature.LINKED_GANGS)
         self.refuse_disruption_mode_all(request)
         self.refuse_role_minima(request)
         metadata = {"name": request.name, "namespace": namespace}
@@ -81,16 +85,22 @@ class SchedulerPlugins(Scheduler):
     capabilities: ClassVar[Mapping[str, str]] = {
         "gangs": "https://scheduler-plugins.sigs.k8s.io/docs/plugins/coscheduling/",
         "preemption": _KUBERNETES + "pod-priority-preemption/",
+        "any-victims": DEFAULT_PREEMPTION,  # its configuration leaves the plugin on
         "affinity": _KUBERNETES + "assign-pod-node/",  # the configuration that it ships disables none of these plugins
         "taints": _KUBERNETES + "taint-and-toleration/",
         "documents": _KUBERNETES + "pod-priority-preemption/",
     }
     longest_backoff = float(_RESERVED_FOR + _BACKOFF)  # a member whose reservation expired backs off after that
-    reported_settings: ClassVar[Mapping[str, str]] = {
-        "scheduler client limits": f"{_QPS} requests/s, burst {_BURST}",
-        "scheduler longest back-off": f"{_BACKOFF} s",
-        "reservation for the rest of a gang": f"{_RESERVED_FOR} s",
-    }
+    differences: ClassVar[tuple[Difference, ...]] = (
+        client_limits("50 requests/s, burst 100", _QPS, _BURST),
+        Difference("scheduler longest back-off", "10 s", f"{_BACKOFF} s", "shorter waits"),
+        Difference(
+            "reservation for the rest of a gang (scheduleTimeoutSeconds)",
+            "10 s in the project's examples",
+            f"{_RESERVED_FOR} s",
+            "shorter waits: members that are bound later are tried again after it",
+        ),
+    )
 
     def install(self, api: Api) -> None:
         install_crds(api, self.context.assets["scheduler-plugins-crds.yaml"])

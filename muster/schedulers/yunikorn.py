@@ -19,21 +19,24 @@ import yaml
 
 from muster.cluster.api import Api
 from muster.cluster.resources import CONFIG_MAP
-from muster.errors import NotSupported
 from muster.processes import Process
 from muster.recording.objects import Pod
 from muster.recording.pod_history import PLACEHOLDER_LABEL, PROBE_ROLE, ROLE_LABEL
 from muster.recording.quantities import GPU
 from muster.schedulers.base import Scheduler
 from muster.schedulers.dialect import Dialect, Manifest
+from muster.schedulers.differences import Difference, client_limits
+from muster.schedulers.excuses import Excuse
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
+from muster.schedulers.unsupported import YUNIKORN, Feature, Unsupported
 
 NAMESPACE = "yunikorn"  # of its configuration
 _OWN = "yunikorn.apache.org/"
 _QUEUE = _OWN + "queue"
 _APPLICATION = _OWN + "app-id"
 _TASK_GROUPS = _OWN + "task-groups"
-_DEFAULT_QUEUE = "default"
+# Of pods that name none. Not "default": YuniKorn 1.8 places applications whose queue is missing in root.default.
+_DEFAULT_QUEUE = "muster-unlimited"
 _PROPERTIES = {"application.sort.policy": "fifo"}  # as its documentation requires for gangs
 # Hard: a gang that is not placed in time fails, where Soft would start a part of it. No scenario lasts an hour.
 _POLICY = "gangSchedulingStyle=Hard placeholderTimeoutInSeconds=3600"
@@ -47,6 +50,8 @@ class YuniKornDialect(Dialect):
     """Labels, annotations and the queue ConfigMap."""
 
     scheduler_name = "yunikorn"
+    project = "YuniKorn"
+    unsupported: tuple[Unsupported, ...] = YUNIKORN
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,9 +61,7 @@ class YuniKornDialect(Dialect):
 
     def pod_manifest(self, request: PodRequest, namespace: str) -> Manifest:
         if request.non_preemptible:
-            raise NotSupported(
-                "YuniKorn does not support non-preemptible pods: it treats the annotation as a preference"
-            )
+            raise self.not_supported(Feature.NON_PREEMPTIBLE)
         manifest = super().pod_manifest(request, namespace)
         labels, annotations = manifest["metadata"]["labels"], manifest["metadata"]["annotations"]
         labels[_APPLICATION] = f"{namespace}.{request.gang or request.name}"
@@ -80,18 +83,18 @@ class YuniKornDialect(Dialect):
     def gang_manifest(self, request: GangRequest, namespace: str) -> None:
         self.refuse_disruption_mode_all(request)
         if request.linked_gangs:
-            raise NotSupported("YuniKorn does not support linked gangs")
+            raise self.not_supported(Feature.LINKED_GANGS)
         self._gangs[namespace, request.name] = request
 
     def queue_manifest(self, request: QueueRequest) -> Manifest:
         if request.strict_fifo:
-            raise NotSupported("YuniKorn does not support strict FIFO: it tries every pending application of a queue")
+            raise self.not_supported(Feature.STRICT_FIFO)
         if request.reserves_for_head:
-            raise NotSupported("YuniKorn does not support a reservation for the job at the head of a queue")
-        if request.lends or request.weight != 1:
-            raise NotSupported(
-                "YuniKorn does not support weights and lending: a queue has a guaranteed and a maximum amount"
-            )
+            raise self.not_supported(Feature.HEAD_RESERVATION)
+        if request.lends:
+            raise self.not_supported(Feature.LENDING)
+        if request.weight != 1:
+            raise self.not_supported(Feature.WEIGHTS)
         self._queues_created += 1  # a deleted queue is drained for a while: its name is not used again
         self._queues[request.name] = (f"{request.name}-{self._queues_created}", request)
         return self.configuration()
@@ -125,7 +128,7 @@ class YuniKornDialect(Dialect):
         try:
             return self._gangs[namespace, gang]
         except KeyError:
-            raise NotSupported("a pod of YuniKorn declares its gang itself: create no pod before its gang") from None
+            raise self.not_supported(Feature.PODS_BEFORE_GANG) from None
 
     def _task_groups(self, gang: GangRequest, namespace: str) -> dict[str, Manifest]:
         """What must be placed together, one task group for each shape of pod; empty where only the number is known."""
@@ -184,11 +187,30 @@ class YuniKorn(Scheduler):
         "queues": _DOCUMENTATION + "user_guide/queue_config/",
         "taints": _DOCUMENTATION + "performance/evaluate_perf_function_with_kwok/#taint--tolerations",
     }
+    excuses: ClassVar[tuple[Excuse, ...]] = (
+        Excuse(
+            ("QUE-22",),
+            "it documents that an application is rejected if no placement rule finds a queue for it",
+            _DOCUMENTATION + "user_guide/placement_rules",
+        ),
+    )
     longest_backoff = 2.0  # it tries pending pods every 100 ms, and reports about them once a second
-    reported_settings: ClassVar[Mapping[str, str]] = {
-        "scheduler client limits": f"{_QPS} requests/s",
-        "scheduler interval": f"{_INTERVAL} instead of 1 s",
-    }
+    differences: ClassVar[tuple[Difference, ...]] = (
+        client_limits("1000 requests/s, burst 1000", _QPS, _QPS),
+        Difference("scheduler interval", "1s", _INTERVAL, "shorter waits"),
+        Difference(
+            "gangSchedulingStyle",
+            "Soft",
+            "Hard",
+            "with Soft the pods of a gang that was not placed in time are scheduled one by one, as no gang",
+        ),
+        Difference(
+            "placeholderTimeoutInSeconds",
+            "900",
+            "3600",
+            "longer than any scenario: the time-out of the style is tested by none",
+        ),
+    )
 
     def install(self, api: Api) -> None:
         api.ensure({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})

@@ -19,6 +19,8 @@ LEVELS = ("must", "should", "may")
 CAPABILITIES = (
     "pods",
     "preemption",
+    "own-victims",  # preempts pods of its own schedulerNames only
+    "any-victims",  # preempts pods of any schedulerName
     "affinity",
     "volumes",
     "taints",

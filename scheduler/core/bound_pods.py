@@ -23,7 +23,7 @@ Usage = dict[str, int]  # by resource
 class BoundPods:
     """A pod is known by its position. The pods of one node are side by side, in the order of the rows."""
 
-    def __init__(self, cluster: ClusterState) -> None:
+    def __init__(self, cluster: ClusterState, schedulers: Set[str]) -> None:
         self._row_of = cluster.table.row
         on_node = cluster.bound_by_node()
         known = sorted(on_node.keys() & self._row_of.keys(), key=self._row_of.__getitem__)
@@ -36,7 +36,9 @@ class BoundPods:
         self._first[1:][rows] = sizes
         self._first = np.cumsum(self._first)
         self.started = np.array([pod.started for pod in self.pods], np.float64)
-        self.spared: Mask = np.array([pod.terminating or pod.non_preemptible for pod in self.pods], np.bool_)
+        self.spared: Mask = np.array(
+            [pod.terminating or pod.non_preemptible or pod.scheduler not in schedulers for pod in self.pods], np.bool_
+        )
         self.priority: Numbers = np.array([pod.priority for pod in self.pods], np.int64)
         self._queues: dict[str, int] = {}
         self._queue: Numbers = np.array(

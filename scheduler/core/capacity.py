@@ -8,12 +8,12 @@ it takes no capacity that is reserved for another pod. Constraints regarding oth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
 from scheduler.core.node_table import Mask, NodeTable, Numbers
-from scheduler.core.placement_filters import allowed, preference
+from scheduler.core.placement_filters import allowed, excluded_for_good, preference, takes_one_only
 from scheduler.core.policy import LEAST_ALLOCATED, MOST_ALLOCATED
 from scheduler.core.scheduling_types import CPU, GPU, PODS, Pod, PodRequirements
 
@@ -34,7 +34,8 @@ class LastAllocation:
 class Capacity:
     """Free resources by node. An allocation counts in every layer.
 
-    With `freed`, a pod fits on a node if it did without what is counted there: victims on that node alone.
+    With `freed`, a pod fits on a node if it did without what is counted there: victims on that node alone. With
+    `within`, some pods may use only a part of the nodes.
     """
 
     def __init__(
@@ -44,14 +45,19 @@ class Capacity:
         freed: Numbers | None = None,
         last: LastAllocation | None = None,
         scoring_strategy: str = MOST_ALLOCATED,
+        within: Mapping[PodRequirements, Mask] | None = None,
     ) -> None:
-        self.table, self.layers, self.freed = table, layers, freed
+        self.table, self.layers, self.freed, self._within = table, layers, freed, within or {}
         self._last = last or LastAllocation()
         self._spreads = scoring_strategy == LEAST_ALLOCATED
 
     def packed(self) -> Capacity | None:
         """The same resources, allocated by bin packing; None if they are already."""
-        return Capacity(self.table, *self.layers, freed=self.freed, last=self._last) if self._spreads else None
+        return self.restricted(self._within) if self._spreads else None
+
+    def restricted(self, within: Mapping[PodRequirements, Mask]) -> Capacity:
+        """The same resources, of which such pods may use only these nodes, by bin packing."""
+        return Capacity(self.table, *self.layers, freed=self.freed, last=self._last, within=within)
 
     def allocate_best(self, requirements: PodRequirements, crowding: Crowding | None = None) -> int | None:
         """Allocate on the best node for such a pod; None when no node fits."""
@@ -78,6 +84,8 @@ class Capacity:
         if columns is None:
             return np.zeros(len(self.table), np.bool_)
         fits = self.table.eligibility(requirements).allowed.copy()
+        if requirements in self._within:
+            fits &= self._within[requirements]
         for layer in self.layers:
             for column, amount in columns:
                 fits &= layer[column] >= (amount if self.freed is None else amount - self.freed[column])
@@ -86,6 +94,8 @@ class Capacity:
     def fits(self, row: int, requirements: PodRequirements) -> bool:
         columns = self.table.columns(requirements)
         if columns is None or not self.table.eligibility(requirements).allowed[row]:
+            return False
+        if requirements in self._within and not self._within[requirements][row]:
             return False
         freed = self.freed
         for layer in self.layers:
@@ -130,16 +140,22 @@ class Capacity:
             score = (np.clip(part, 0, 1) * _MAX_SCORE).astype(np.int64)
         return score
 
-    def max_pods(self, requirements: PodRequirements) -> int:
-        """How many such pods fit at once, as far as resources limit them: constraints may allow fewer."""
+    def places(self, requirements: PodRequirements) -> Numbers:
+        """How many such pods each node takes at most, as long as no pod goes: other constraints may allow fewer.
+
+        What other pods may yet allow by joining, an affinity or a spread, is not asked.
+        """
+        found: Numbers = np.zeros(len(self.table), np.int64)
         columns = self.table.columns(requirements)
-        if not columns:
-            return 0
-        rows = np.flatnonzero(self._with_resources(requirements))
-        if not len(rows):
-            return 0
+        rows = np.flatnonzero(self._with_resources(requirements)) if columns else ()
+        if not columns or not len(rows):
+            return found
         counts = [layer[column, rows] // amount for layer in self.layers for column, amount in columns]
-        return int(np.minimum.reduce(counts).sum())
+        found[rows] = np.minimum.reduce(counts)
+        if requirements.concerns_other_pods:
+            found[excluded_for_good(requirements, self.table, self.layers)] = 0
+            found[takes_one_only(requirements, self.table) & (found > 0)] = 1
+        return found
 
     def allocate(self, row: int, requirements: PodRequirements) -> None:
         self._change(row, requirements, -1)

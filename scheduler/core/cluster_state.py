@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Set
+from copy import copy
+from typing import TypeVar
 
 from scheduler.core.linked_groups import Links, linked_sets
 from scheduler.core.node_table import NodeTable
@@ -14,6 +16,7 @@ SCHEDULER_OF_API = {"volcano": "volcano", "koordinator": "koord-scheduler"}
 _NO_PODS: dict[str, Pod] = {}
 _NO_MEMBERS = Counts()
 _MAX_UNUSED_COLUMNS = 256
+_K = TypeVar("_K")
 
 
 class ClusterState:
@@ -58,9 +61,34 @@ class ClusterState:
         self.counters.added.clear()
         return self._table
 
+    def view(self) -> ClusterState:
+        """This state as it is now. It shares everything, so it costs nothing, and is valid until the next change.
+
+        `detach` before that change makes it valid for good.
+        """
+        view = copy(self)
+        view._table = self.table  # computed here, where the next view finds it
+        view._linked = self._linked = self._link_groups() if self._linked is None else self._linked
+        return view
+
+    def detach(self) -> None:
+        """Copy what is shared with the newest view: objects are never changed, only replaced."""
+        assert self._table is not None, "detach comes directly after view"
+        self._table, self.counters = self._table.copy(), self.counters.copy()
+        self.nodes, self.pods, self.groups = dict(self.nodes), dict(self.pods), dict(self.groups)
+        self.queues, self.budgets, self.counts = dict(self.queues), dict(self.budgets), dict(self.counts)
+        self._pending, self.binding, self._deleted_groups = (
+            dict(self._pending),
+            dict(self.binding),
+            dict(self._deleted_groups),
+        )
+        self._on_node, self._in_namespace = _copy_view(self._on_node), _copy_view(self._in_namespace)
+        self._in_group = _copy_view(self._in_group)
+        self._schedulers = defaultdict(set, {key: set(names) for key, names in self._schedulers.items()})
+
     def clear_changes(self) -> None:
         """The last plan has handled all changed groups."""
-        self.changed_groups.clear()
+        self.changed_groups = set()  # a view keeps those of before
 
     def set_node(self, node: Node) -> None:
         if self.nodes.get(node.name) != node:
@@ -189,9 +217,12 @@ class ClusterState:
         if not self.groups[key].linked_groups:
             return [key]
         if self._linked is None:
-            links = self.group_links()
-            self._linked = {one: found for found in linked_sets(links, links) for one in found}
+            self._linked = self._link_groups()
         return self._linked[key]
+
+    def _link_groups(self) -> dict[Key, list[Key]]:
+        links = self.group_links()
+        return {one: found for found in linked_sets(links, links) for one in found}
 
     def queue_of(self, pod: Pod) -> str:
         """The queue that a pod counts towards: its group's, else its own."""
@@ -250,6 +281,10 @@ class ClusterState:
     def _add_usage(self, pod: Pod, sign: int) -> None:
         if self._table is not None and pod.node:
             self._table.add_usage(pod.node, pod.requirements, terminating=pod.terminating, sign=sign)
+
+
+def _copy_view(view: Mapping[_K, dict[str, Pod]]) -> dict[_K, dict[str, Pod]]:
+    return defaultdict(dict, {key: pods.copy() for key, pods in view.items()})
 
 
 def _remove_from(view: dict[str, dict[str, Pod]] | dict[Key, dict[str, Pod]], key: object, uid: str) -> None:

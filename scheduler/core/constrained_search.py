@@ -6,6 +6,9 @@ comes after that, and a spread may only allow one order. So the search goes back
 Members with equal requirements are one class. Nodes that no filter tells apart, as they are now, are one kind: only the
 best of a kind is tried. A state (how many members of which class are on which node) that led nowhere is not entered
 again. With enough effort that is exact; beyond it a placement may be missed (docs/reference-scheduler.md, Limits).
+
+The way to the first dead end is never cut short, however many members and nodes there are: the effort limits how often
+the search goes back.
 """
 
 from __future__ import annotations
@@ -17,98 +20,91 @@ import numpy as np
 
 from scheduler.core.capacity import Capacity
 from scheduler.core.effort import Effort
-from scheduler.core.node_table import Numbers
-from scheduler.core.pod_constraints import AntiAffinityOwners, PodConstraints
+from scheduler.core.joining_order import Placed
+from scheduler.core.node_kinds import NodeKinds
 from scheduler.core.scheduling_types import PodRequirements
-
-_MAX_MEMBERS = 300  # for more the interpreter's stack is not deep enough
-
-_Placed = list[tuple[int, PodRequirements]]
 
 
 def constrained_search(
-    wanted: Mapping[PodRequirements, int], capacity: Capacity, effort: Effort
-) -> list[tuple[int, PodRequirements]] | None:
+    wanted: Mapping[PodRequirements, int], capacity: Capacity, effort: Effort, *, going_back: bool = True
+) -> Placed | None:
     """Where so many pods with each of these requirements fit, in the order of joining; None if nothing was found.
 
     The capacity is left unchanged.
     """
-    members = sum(wanted.values())
-    if members > _MAX_MEMBERS or not effort.allows_filters(len(capacity.table), members):
-        return None
-    return _Search(wanted, capacity, effort).run()
+    return _Search(wanted, capacity, effort).run(going_back=going_back)
 
 
 class _Search:
     def __init__(self, wanted: Mapping[PodRequirements, int], capacity: Capacity, effort: Effort) -> None:
         self._missing, self._capacity, self._effort = Counter(wanted), capacity, effort
-        self._placed: _Placed = []
+        self._placed: Placed = []
+        self._on: Counter[tuple[int, PodRequirements]] = Counter()  # the same, counted
         self._dead_ends: set[frozenset[tuple[tuple[int, PodRequirements], int]]] = set()
-        self._same_forever = self._fixed_properties(list(wanted))
+        self._kinds: NodeKinds | None = None
 
-    def run(self) -> _Placed | None:
-        return self._placed if self._place_rest() else None
+    def run(self, *, going_back: bool) -> Placed | None:
+        """Depth first, without recursion: a gang may have more members than the interpreter's stack is deep."""
+        choices = [self._choices()]
+        while self._missing.total():
+            choice = next(choices[-1], None)
+            if choice is not None:
+                self._join(*choice)
+                if not self._dead_ends or self._state() not in self._dead_ends:
+                    choices.append(self._choices())
+                else:
+                    self._leave()
+                continue
+            if not self._placed or not going_back or self._effort.left <= 0:
+                self._undo_all()
+                return None
+            self._dead_ends.add(self._state())
+            choices.pop()
+            self._leave()
+        found = list(self._placed)
+        self._undo_all()
+        return found
 
-    def _place_rest(self) -> bool:
-        if not self._missing.total():
-            return True
-        state = frozenset(Counter(self._placed).items())
-        if state in self._dead_ends:
-            return False
+    def _choices(self) -> Iterator[tuple[int, PodRequirements]]:
+        """Who may join now, and where: the best node first, then one of each kind."""
         for requirements in [one for one, count in self._missing.items() if count]:
-            for row in self._choices(requirements):
-                self._capacity.allocate(row, requirements)
-                self._missing[requirements] -= 1
-                self._placed.append((row, requirements))
-                complete = self._place_rest()
-                self._capacity.release(row, requirements)
-                self._missing[requirements] += 1
-                if complete:
-                    return True
-                self._placed.pop()
-                if self._effort.left <= 0:
-                    return False
-        self._dead_ends.add(state)
-        return False
-
-    def _choices(self, requirements: PodRequirements) -> Iterator[int]:
-        """The nodes that such a pod may join now, the best first, one of each kind."""
-        if not self._effort.spend_on_filters(len(self._capacity.table)):
-            return
-        left = self._capacity.fitting(requirements)
-        kind_of = self._kinds(np.flatnonzero(left))
-        rows_of: dict[bytes, list[int]] = defaultdict(list)
-        for row, kind in kind_of.items():
-            rows_of[kind].append(row)
-        while (best := self._capacity.best(requirements, left)) is not None:
-            yield best
+            if self._dead_ends and self._effort.left <= 0:
+                return
+            self._effort.spend_on_filters(len(self._capacity.table))
+            left = self._capacity.fitting(requirements)
+            best = self._capacity.best(requirements, left)
+            if best is None:
+                continue
+            yield best, requirements
+            if self._kinds is None:
+                self._kinds = NodeKinds(list(self._missing), self._capacity)
+            rows = np.flatnonzero(left)
+            kind_of, rows_of = (
+                dict(zip(rows.tolist(), self._kinds.of(rows), strict=True)),
+                defaultdict[bytes, list[int]](list),
+            )
+            for row, kind in kind_of.items():
+                rows_of[kind].append(row)
             left[rows_of[kind_of[best]]] = False
+            while (other := self._capacity.best(requirements, left)) is not None:
+                yield other, requirements
+                left[rows_of[kind_of[other]]] = False
 
-    def _kinds(self, rows: Numbers) -> dict[int, bytes]:
-        """By row, everything that tells a node apart: what is free, which pods are counted there, and what stays so."""
-        found = np.concatenate((*self._capacity.layers, self._same_forever))[:, rows].T.copy()
-        kinds = found.view(np.dtype((np.void, found.shape[1] * found.itemsize))).reshape(-1)
-        return dict(zip(rows.tolist(), kinds.tolist(), strict=True))
+    def _join(self, row: int, requirements: PodRequirements) -> None:
+        self._capacity.allocate(row, requirements)
+        self._missing[requirements] -= 1
+        self._placed.append((row, requirements))
+        self._on[row, requirements] += 1
 
-    def _fixed_properties(self, classes: list[PodRequirements]) -> Numbers:
-        table = self._capacity.table
-        masks = []
-        for one in classes:
-            eligibility = table.eligibility(one)
-            masks += [eligibility.allowed, eligibility.tainted, eligibility.unmatched, eligibility.penalty]
-        domains = []
-        for key in sorted(set(self._topology_keys(classes))):
-            numbers, count = table.domains(key)
-            sizes = np.bincount(numbers + 1, minlength=count + 1)[numbers + 1]
-            domains.append(np.where((numbers >= 0) & (sizes == 1), -2, numbers))  # one such node is like another
-        return np.array([*masks, *domains], np.int64)
+    def _leave(self) -> None:
+        row, requirements = self._placed.pop()
+        self._capacity.release(row, requirements)
+        self._missing[requirements] += 1
+        self._on[row, requirements] -= 1
 
-    def _topology_keys(self, classes: list[PodRequirements]) -> Iterator[str]:
-        for one in classes:
-            wanted = one.constraints or PodConstraints()
-            for term in (*wanted.affinity, *wanted.anti_affinity, *(term for _, term in wanted.preferred)):
-                yield term.topology_key
-            yield from (constraint.topology_key for constraint in wanted.spread)
-        for counter in self._capacity.table.counter_column:
-            if isinstance(counter, AntiAffinityOwners):
-                yield counter.term.topology_key
+    def _undo_all(self) -> None:
+        while self._placed:
+            self._leave()
+
+    def _state(self) -> frozenset[tuple[tuple[int, PodRequirements], int]]:
+        return frozenset((one, count) for one, count in self._on.items() if count)

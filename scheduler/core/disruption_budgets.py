@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scheduler.core.node_table import requirement_matches
+from scheduler.core.label_matching import requirement_matches
 from scheduler.core.scheduling_types import DisruptionBudget, Key, Pod
 
 _Label = tuple[str, str]

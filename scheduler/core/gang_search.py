@@ -6,8 +6,8 @@ it goes from node to node and keeps, of all ways to fill the nodes so far, those
 class. That is exact for two classes of members. With more classes only the most promising ways are kept, and the effort
 is limited: then the search may miss a placement (docs/reference-scheduler.md, Limits).
 
-The trap: resources are all that is counted here. Whether a member may join the others on a node is for `Capacity` to
-say, when the result is allocated.
+The trap: only what excludes a member for good is counted here. Whether all of them may join beside each other is for
+`Capacity` to say (`joining_order`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,14 @@ def search(
     found = _Search(wanted, capacity, effort).run()
     if found is None:
         return None
-    return [
-        (row, one) for row, counts in found for one, count in zip(wanted, counts, strict=True) for _ in range(count)
-    ]
+    placed: list[tuple[int, PodRequirements]] = []
+    left = dict(wanted)
+    for row, counts in found:
+        for one, count in zip(wanted, counts, strict=True):
+            taken = min(count, left[one])  # the last nodes of a way may have places for more than there are
+            placed += [(row, one)] * taken
+            left[one] -= taken
+    return placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +70,9 @@ class _Search:
         self._rows: Numbers = np.arange(len(capacity.table))
         self._free: Numbers = np.minimum.reduce([layer[columns] for layer in capacity.layers]).T
         self._most: Numbers = np.stack(  # how many of each class a node takes, if it takes no others
-            [
-                np.where(capacity.fitting(one), self._quotients(self._free, number, count), 0)
-                for number, (one, count) in enumerate(wanted.items())
-            ],
-            axis=1,
+            [np.minimum(capacity.places(one), count) for one, count in wanted.items()], axis=1
         )
         self._effort = effort
-
-    def _quotients(self, free: Numbers, number: int, most: int) -> Numbers:
-        """How many members of this class the free resources are enough for."""
-        requests = self._requests[number]
-        used = np.flatnonzero(requests)
-        found: Numbers = np.minimum((free[:, used] // requests[used]).min(axis=1), most)
-        return found
 
     def run(self) -> _Found | None:
         taken = list(self._nodes_without_choice())

@@ -10,14 +10,17 @@ resources need not tell the two apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from scheduler.core.label_matching import compares, requirement_matches
 from scheduler.core.pod_constraints import (
+    NODE_NAME,
     AntiAffinityOwners,
     Counter,
     MatchingPods,
@@ -35,7 +38,7 @@ Numbers = npt.NDArray[np.int64]
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
-_NAME = "metadata.name"
+_MAX_USED = (1 << 63) - (1 << 55)  # of one resource of a node: above it, more than a thousand of the largest pods
 _CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 _GPU_NODE_PENALTY = 1  # pods without GPUs avoid nodes with GPUs
 _TAINT_PENALTY = 1000  # a PreferNoSchedule taint outweighs the usual sum of preference weights
@@ -94,6 +97,7 @@ class NodeTable:
         for number, node in enumerate(self.nodes):
             for resource, amount in node.allocatable.items():
                 self.allocatable[self.column[resource], number] = amount
+        self._excessive: dict[tuple[int, int], tuple[int, int]] = {}  # used and terminating, by column and row
         self._fits_on_empty_node = RecentCache[PodRequirements, bool]()
         self._eligibility = RecentCache[tuple[object, ...], Eligibility]()
         self._volume_slots = RecentCache[VolumeRequirement, Numbers]()
@@ -106,6 +110,14 @@ class NodeTable:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def copy(self) -> NodeTable:
+        """With usage and counters of its own. What depends on the nodes alone is shared, caches included."""
+        table = copy(self)
+        table.used, table.terminating, table._excessive = self.used.copy(), self.terminating.copy(), {**self._excessive}
+        table.counter_column = dict(self.counter_column)
+        table.owners = {pods: list(owners) for pods, owners in self.owners.items()}
+        return table
 
     def age_caches(self) -> None:
         """Forget the requirements that no pod had in this scheduling cycle and in the last one."""
@@ -124,9 +136,7 @@ class NodeTable:
         for resource, amount in requirements.requests:
             column = self.column.get(resource)
             if column is not None:
-                self.used[column, row] += sign * amount
-                if terminating:
-                    self.terminating[column, row] += sign * amount
+                self._add_amount(column, row, sign * amount, terminating=terminating)
         for counter in requirements.counted:
             column = self.add_counter(counter)
             if not terminating:
@@ -134,6 +144,16 @@ class NodeTable:
             elif not isinstance(counter, SpreadPods):
                 self.used[column, row] += sign
                 self.terminating[column, row] += sign
+
+    def _add_amount(self, column: int, row: int, amount: int, *, terminating: bool) -> None:
+        """What does not fit into 64 bits is counted beside the columns: a node that is too full must not look free."""
+        known = int(self.used[column, row]), int(self.terminating[column, row])
+        used, gone = self._excessive.pop((column, row), known)
+        used, gone = used + amount, gone + (amount if terminating else 0)
+        if used > _MAX_USED:
+            self._excessive[column, row] = used, gone
+            used, gone = _MAX_USED, _MAX_USED - min(used - gone, _MAX_USED)
+        self.used[column, row], self.terminating[column, row] = used, gone
 
     def add_counter(self, counter: Counter) -> int:
         """The column of the counter: a new one, unless it has one."""
@@ -322,39 +342,14 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
     if toleration.operator == "Exists":
         return True
     if toleration.operator in ("Gt", "Lt"):
-        return _compares(taint.value, toleration.operator, toleration.value)
+        return compares(taint.value, toleration.operator, toleration.value)
     return bool(toleration.key) and toleration.value == taint.value
 
 
 def label_of(node: Node, key: str) -> str | None:
-    """The name counts as a label."""
-    return node.labels.get(key, node.name if key == _NAME else None)
+    """The value of a label, or the node's name."""
+    return node.name if key == NODE_NAME else node.labels.get(key)
 
 
 def term_matches(node: Node, term: Selector) -> bool:
-    return all(requirement_matches(requirement, {_NAME: node.name, **node.labels}) for requirement in term)
-
-
-def requirement_matches(requirement: SelectorRequirement, labels: Mapping[str, str]) -> bool:
-    """Evaluate one selector requirement as Kubernetes does: a missing label is in no list, and compares to nothing."""
-    value = labels.get(requirement.key)
-    match requirement.operator:
-        case "In":
-            return value in requirement.values
-        case "NotIn":
-            return value not in requirement.values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case "Gt" | "Lt":
-            return bool(requirement.values) and _compares(value or "", requirement.operator, requirement.values[0])
-    return False
-
-
-def _compares(value: str, operator: str, bound: str) -> bool:
-    """Gt or Lt of whole numbers; anything else compares to nothing."""
-    try:
-        return int(value) > int(bound) if operator == "Gt" else int(value) < int(bound)
-    except ValueError:
-        return False
+    return all(requirement_matches(requirement, {**node.labels, NODE_NAME: node.name}) for requirement in term)

@@ -9,6 +9,7 @@ Each node is judged as if victims went from it alone, as in kube-scheduler's dry
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 
 import numpy as np
 
@@ -79,6 +80,24 @@ def allowed(
     found = np.ones(len(table), np.bool_)
     for _, nodes in excluded(requirements, table, layers, freed):
         found &= ~nodes
+    return found
+
+
+def excluded_for_good(requirements: PodRequirements, table: NodeTable, layers: Sequence[Numbers]) -> Mask:
+    """The nodes on which such a pod is excluded whatever pods join: affinity and spread are left out."""
+    wanted = requirements.constraints
+    if wanted is not None:
+        requirements = replace(requirements, constraints=replace(wanted, affinity=(), spread=()))
+    return ~allowed(requirements, table, layers)
+
+
+def takes_one_only(requirements: PodRequirements, table: NodeTable) -> Mask:
+    """The nodes on which such a pod excludes another one like it."""
+    wanted = requirements.constraints or _NONE
+    found = np.full(len(table), bool(wanted.ports or wanted.claims), np.bool_)
+    for term in wanted.anti_affinity:
+        if matching(term) in requirements.counted:
+            found |= table.domains(term.topology_key)[0] >= 0
     return found
 
 

@@ -10,8 +10,10 @@ claims are. Until then each cycle finds the same place again, because nominated 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from scheduler.core import unschedulable
 from scheduler.core.actions import (
@@ -29,37 +31,56 @@ from scheduler.core.actions import (
 )
 from scheduler.core.admission import is_strict, unit_rejection
 from scheduler.core.binding_order import BindingOrder
+from scheduler.core.capacity import Capacity
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.default_spread import DefaultSpread
+from scheduler.core.effort import Effort
 from scheduler.core.gang_placement import Placement, place
-from scheduler.core.podgroup_phases import podgroup_phases
+from scheduler.core.podgroup_phases import changed_phases, starting_phases
 from scheduler.core.policy import Policy
 from scheduler.core.preempt import preempt
 from scheduler.core.reprieve import PreemptionPlan
 from scheduler.core.scheduling_types import Key, Pod
 from scheduler.core.scheduling_units import Unit, group_name, minimum_signature, pending_units, select_min_members
+from scheduler.core.search_turns import SearchTurns
 from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
 
 _TIMED_OUT = "its victims did not terminate within scheduleTimeoutSeconds; for as long again it reserves no capacity"
 
 
-def plan(cluster: ClusterState, policy: Policy) -> list[Action]:
-    """The actions to take now. No state is kept between two plans: everything follows from the cluster state."""
+def plan(cluster: ClusterState, policy: Policy, turns: SearchTurns | None = None) -> list[Action]:
+    """The actions to take now. Everything follows from the cluster state, and from whose turn it is.
+
+    Without `turns` each unit is tried, whatever that costs.
+    """
+    return list(chain.from_iterable(decisions(cluster, policy, turns)))
+
+
+def decisions(cluster: ClusterState, policy: Policy, turns: SearchTurns | None = None) -> Iterator[Sequence[Action]]:
+    """The plan in parts that may take effect one after the other: the actions about one unit are not separated.
+
+    The cluster state must not change meanwhile.
+    """
+    turns = turns or SearchTurns(math.inf)
     pending = pending_units(cluster, policy)
+    turns.begin_cycle()
     if not pending:
-        return list(podgroup_phases(cluster, policy))
-    cycle = SchedulingCycle(cluster, policy)
-    actions = [*cycle.run(pending), *podgroup_phases(cluster, policy, cycle.started)]
+        turns.end_cycle()
+        yield list(changed_phases(cluster, policy))
+        return
+    cycle = SchedulingCycle(cluster, policy, turns)
+    yield from cycle.run(pending)
+    turns.end_cycle()
+    yield list(changed_phases(cluster, policy, cycle.started))
     cluster.table.age_caches()
-    return actions
 
 
 class SchedulingCycle:
     """One pass over all pending units; `snapshot` includes the decisions made so far."""
 
-    def __init__(self, cluster: ClusterState, policy: Policy) -> None:
-        self._cluster, self._policy = cluster, policy
+    def __init__(self, cluster: ClusterState, policy: Policy, turns: SearchTurns | None = None) -> None:
+        self._cluster, self._policy, self._turns = cluster, policy, turns or SearchTurns(math.inf)
         self.snapshot = Snapshot(cluster, policy.schedulers, policy.scoring_strategy)
         self._default_spread = DefaultSpread(cluster)
         self.actions: list[Action] = []
@@ -69,10 +90,14 @@ class SchedulingCycle:
         self._rejected: dict[tuple[object, ...], tuple[str, str]] = {}  # signatures of units that do not fit, and why
         self._candidates: dict[tuple[int, frozenset[str], frozenset[Key]], Candidates] = {}
 
-    def run(self, pending: Sequence[Unit]) -> list[Action]:
+    def run(self, pending: Sequence[Unit]) -> Iterator[Sequence[Action]]:
+        """The actions about each unit."""
         for unit in pending:
+            decided = len(self.actions)
             self.decide(unit)
-        return self.actions
+            if starting := self.started.intersection(group.key for group in unit.groups):
+                self.actions += starting_phases(self._cluster, self._policy, starting)
+            yield self.actions[decided:]
 
     def decide(self, unit: Unit) -> None:
         if reason := (
@@ -88,6 +113,16 @@ class SchedulingCycle:
         if signature in self._rejected:  # an equal unit was ahead: this one must not start before that
             self._mark_unschedulable(unit, *self._rejected[signature])
             return
+        if not _may_need_search(unit):
+            self._try(unit, signature)
+        elif self._turns.takes(unit.name):
+            before = self.snapshot.effort_spent
+            self._try(unit, signature)
+            self._turns.spend(unit.name, self.snapshot.effort_spent - before)
+        else:
+            self._block_queue(unit)  # what was reported about it before still holds, as far as it was asked
+
+    def _try(self, unit: Unit, signature: tuple[object, ...]) -> None:
         min_members = select_min_members(unit, self._cluster) if unit.groups else list(unit.members)
         if self._start(unit, unit.members):
             pass
@@ -107,8 +142,7 @@ class SchedulingCycle:
         """Bind all of these members now, or none; with unbound claims, their volumes first."""
         if self.snapshot.queue_usage.exceeded(members, later=False):
             return False
-        crowding = self._default_spread.crowding(members)
-        placement = place(members, self.snapshot.free_now, self._nominated(members), crowding)
+        placement = self._place(members, self.snapshot.free_now)
         if placement is None:
             return False
         self.snapshot.bind(members)
@@ -146,14 +180,24 @@ class SchedulingCycle:
 
     def _reserve(self, unit: Unit, min_members: Sequence[Pod]) -> bool:
         """Reserve what terminating pods will free, if that is enough."""
-        if self.snapshot.queue_usage.exceeded(min_members, later=True):
+        usage = self.snapshot.queue_usage
+        if usage.exceeded(min_members, later=True):
             return False
-        crowding = self._default_spread.crowding(min_members)
-        placement = place(min_members, self.snapshot.free_later, self._nominated(min_members), crowding)
+        was_tried = _may_need_search(unit) and not usage.exceeded(min_members, later=False)
+        if was_tried and self.snapshot.nothing_is_freed_later():
+            return False
+        placement = self._place(min_members, self.snapshot.free_later)
         if placement is None:
             return False
         self._nominate(unit, min_members, placement)
         return True
+
+    def _place(self, members: Sequence[Pod], capacity: Capacity) -> Placement | None:
+        effort = Effort.for_gang(len(members), len(capacity.table))
+        crowding = self._default_spread.crowding(members)
+        found = place(members, capacity, self._nominated(members), crowding, effort=effort)
+        self.snapshot.effort_spent += effort.spent
+        return found
 
     def _preempt(self, unit: Unit, min_members: Sequence[Pod]) -> bool:
         """Preempt lower-priority pods, if that frees enough for all members."""
@@ -292,6 +336,14 @@ class SchedulingCycle:
 def _queue_entry(pod: Pod) -> str:
     """What counts as one entry of a queue: a gang, or a single pod."""
     return group_name(pod.group) if pod.group else "/".join(pod.key)
+
+
+def _may_need_search(unit: Unit) -> bool:
+    """Whether refusing it can be expensive. A nominated gang is tried in every cycle: it would lose its reservation."""
+    if len(unit.members) == 1 or any(pod.nominated for pod in unit.members):
+        return False
+    requirements = {pod.requirements for pod in unit.members}
+    return len(requirements) > 1 or any(one.concerns_other_pods for one in requirements)
 
 
 def _late_member(unit: Unit, pod: Pod) -> Unit:

@@ -17,11 +17,12 @@ from functools import cached_property
 from scheduler.core.volume_requirements import VolumeRequirement
 
 ANY_ADDRESS = "0.0.0.0"  # a host port on all addresses of its node
+NODE_NAME = "field:metadata.name"  # the key of a node's name; the colon keeps it apart from every label
 
 
 @dataclass(frozen=True, slots=True)
 class SelectorRequirement:
-    """One requirement of a selector: `key operator values`; the key `metadata.name` means the node's name."""
+    """One requirement of a selector: `key operator values`; the key is a label, or NODE_NAME."""
 
     key: str
     operator: str  # In, NotIn, Exists, DoesNotExist, Gt, Lt

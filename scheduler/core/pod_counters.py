@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import Counter as Multiset
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import replace
 
-from scheduler.core.node_table import requirement_matches
+from scheduler.core.label_matching import requirement_matches
 from scheduler.core.pod_constraints import Counter, MatchingPods, PodConstraints, PodSelection, Selector, SpreadPods
 from scheduler.core.scheduling_types import Pod, PodRequirements
 
@@ -40,6 +41,13 @@ class PodCounters:
 
     def __iter__(self) -> Iterator[Counter]:
         return iter(self._owners)
+
+    def copy(self) -> PodCounters:
+        counters = copy(self)
+        counters.namespaces, counters.added = dict(self.namespaces), list(self.added)
+        counters._owners, counters._others = self._owners.copy(), list(self._others)
+        counters._by_label = {label: list(found) for label, found in self._by_label.items()}
+        return counters
 
     def add(self, constraints: PodConstraints) -> None:
         """A pod with these constraints exists."""

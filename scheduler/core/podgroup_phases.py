@@ -2,12 +2,12 @@
 
 Volcano: Pending, Inqueue, Running, Completed. Koordinator: Pending, Scheduling, Scheduled, Running, Finished or Failed.
 Inqueue means that the queue admits the gang; it reserves nothing. A gang that is started gets its phase in the same
-plan: otherwise a member that is lost in between would make it a gang that has never started.
+decision: otherwise a member that is lost in between would make it a gang that has never started.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from scheduler.core.actions import Action, Release, SetGroupPhase
 from scheduler.core.admission import group_rejection
@@ -17,11 +17,24 @@ from scheduler.core.scheduling_types import Counts, Group, Key
 from scheduler.core.scheduling_units import FINISHED, STARTED, counted_members, group_name, has_started
 
 
-def podgroup_phases(cluster: ClusterState, policy: Policy, starting: Collection[Key] = ()) -> Iterator[Action]:
-    """Phase changes of the groups that have changed, and of those that are being started."""
-    changed = cluster.changed_groups.union(starting)
-    linked = {one for key in changed if key in cluster.groups for one in cluster.linked(key)}
-    for key in sorted(linked):
+def changed_phases(cluster: ClusterState, policy: Policy, started: Collection[Key] = ()) -> Iterator[Action]:
+    """Phase changes of the groups that have changed. Those that this plan has started have theirs already."""
+    return _phases(_linked(cluster.changed_groups, cluster) - _linked(started, cluster), cluster, policy)
+
+
+def starting_phases(cluster: ClusterState, policy: Policy, starting: Collection[Key]) -> Iterator[Action]:
+    """Phase changes of the groups that a decision starts."""
+    return _phases(_linked(starting, cluster), cluster, policy, starting)
+
+
+def _linked(keys: Iterable[Key], cluster: ClusterState) -> set[Key]:
+    return {one for key in keys if key in cluster.groups for one in cluster.linked(key)}
+
+
+def _phases(
+    keys: Iterable[Key], cluster: ClusterState, policy: Policy, starting: Collection[Key] = ()
+) -> Iterator[Action]:
+    for key in sorted(keys):
         group = cluster.groups[key]
         if not cluster.is_served_by(key, policy.schedulers):
             continue

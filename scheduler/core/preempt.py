@@ -26,7 +26,7 @@ import numpy as np
 from scheduler.core.capacity import Capacity, largest_first
 from scheduler.core.cost_bounds import CheapestNodes, Cost
 from scheduler.core.dry_run import DryRun
-from scheduler.core.effort import Effort
+from scheduler.core.effort import Effort, filter_effort
 from scheduler.core.gang_placement import Placement, place, rearrange
 from scheduler.core.node_table import Numbers
 from scheduler.core.placement_filters import may_need
@@ -53,7 +53,7 @@ def preempt(members: Sequence[Pod], candidates: Candidates, snapshot: Snapshot) 
     placement = selection.cheapest_placement()
     victims = selection.victims()
     if placement is None:
-        placement = place(members, _without_candidates(candidates, snapshot))
+        placement = _place(members, _without_candidates(candidates, snapshot), snapshot)
         if placement is None:
             return None
         victims = _candidates_on(placement.values(), candidates)
@@ -66,6 +66,7 @@ def _among_other_pods(members: Sequence[Pod], candidates: Candidates, snapshot: 
     """The same where constraints regarding other pods have to be met, by victims if need be."""
     remaining = Capacity(snapshot.table, snapshot.free_later.layers[0].copy())
     dry_run, placement, victims = DryRun(candidates, remaining, snapshot), Placement(), list[Pod]()
+    snapshot.effort_spent += len(members) * filter_effort(len(snapshot.table))
     for pod in members:
         row = remaining.allocate_best(pod.requirements)
         if row is None:
@@ -81,7 +82,7 @@ def _among_other_pods(members: Sequence[Pod], candidates: Candidates, snapshot: 
     complete = len(placement) == len(members)
     settled = _settle(members, placement, victims, snapshot) if complete else None
     if settled is None and len(members) > 1:
-        placement = place(members, _without_candidates(candidates, snapshot)) or {}
+        placement = _place(members, _without_candidates(candidates, snapshot), snapshot) or {}
         victims = candidates.with_group_victims(_candidates_on(placement.values(), candidates))
         settled = _settle(members, placement, victims, snapshot) if placement else None
     if settled is None:
@@ -98,7 +99,17 @@ def _settle(
     capacity.release_all(victims)
     if len(members) == 1:
         return placement if capacity.fits(placement[members[0].uid], members[0].requirements) else None
-    return rearrange(members, capacity, placement, Effort())
+    effort = Effort.for_gang(len(members), len(capacity.table))
+    found = rearrange(members, capacity, placement, effort)
+    snapshot.effort_spent += effort.spent
+    return found
+
+
+def _place(members: Sequence[Pod], capacity: Capacity, snapshot: Snapshot) -> Placement | None:
+    effort = Effort.for_gang(len(members), len(capacity.table))
+    found = place(members, capacity, effort=effort)
+    snapshot.effort_spent += effort.spent
+    return found
 
 
 def _with_victims_for_quota(

@@ -23,7 +23,7 @@ from scheduler.core.scheduling_types import Pod, PodRequirements
 from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
 
-_MAX_EFFORT = 4_000_000  # for all new placements of one gang together: about 40 ms
+_LEAST_EFFORT = 4_000_000  # for all new placements of one gang together: about 40 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,13 @@ class _Reprieve:
         self._excluding = set().union(*(may_exclude(one, snapshot.table) for one in requirements))
         self._nowhere: set[PodRequirements] = set()  # known to fit on no other node, until a member moves
         self._needed: set[tuple[str, PodRequirements]] = set()  # by node, such victims cannot be kept, until one moves
-        self._effort = Effort(_MAX_EFFORT)
+        self._effort = Effort.for_gang(len(members), len(snapshot.table), _LEAST_EFFORT)
 
     def run(self) -> PreemptionPlan:
         quota = QuotaToFree(self._snapshot.queue_usage, self._members, self._victims.values())
         while self._keep_some(quota) and self._among_others and self._effort.left > 0:
             pass  # a pod that a member must be near may allow another one to be kept
+        self._snapshot.effort_spent += self._effort.spent
         return PreemptionPlan(self._placement, tuple(self._victims.values()))
 
     def _keep_some(self, quota: QuotaToFree) -> bool:

@@ -1,8 +1,9 @@
 """The types that decisions are made of, converted once from API objects.
 
-Amounts are whole numbers: millicores, bytes, pieces of everything else; none is above 2**53, so that sums fit into 64
-bits. Times are the API's, in seconds. An object that could not be converted keeps the reason in `problem`: its pods
-stay pending with that reason, and no other object is affected.
+Amounts are whole numbers: millicores, bytes, pieces of everything else; none is above 2**53, so that the sum of a
+thousand of them fits into 64 bits, and the node table limits what more of them use. Times are the API's, in seconds. An
+object that could not be converted keeps the reason in `problem`: its pods stay pending with that reason, and no other
+object is affected.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
 
+import numpy as np
+
 from scheduler.core.bound_pods import BoundPods
 from scheduler.core.capacity import Capacity, LastAllocation
 from scheduler.core.cluster_state import ClusterState
@@ -30,12 +32,19 @@ class Snapshot:
         self.free_now = Capacity(self.table, free_now, free_later, last=last, scoring_strategy=scoring_strategy)
         self.free_later = Capacity(self.table, free_later, last=last, scoring_strategy=scoring_strategy)
         self.evicted: dict[str, Pod] = {}  # by this cycle
+        self._schedulers = schedulers
+        self.effort_spent = 0  # by this cycle, on placing gangs
         self.queue_usage = QueueUsage(cluster, schedulers, lambda: self.bound_pods)
 
     @cached_property
     def bound_pods(self) -> BoundPods:
         """The pods that were bound when the cycle began."""
-        return BoundPods(self.cluster)
+        return BoundPods(self.cluster, self._schedulers)
+
+    def nothing_is_freed_later(self) -> bool:
+        """No pod terminates, and nothing is reserved: what does not fit now does not fit later."""
+        now, later = self.free_now.layers
+        return np.array_equal(now, later)
 
     def bind(self, members: Iterable[Pod]) -> None:
         """Count pods that are bound: their resources were allocated in `free_now`, which includes both layers."""

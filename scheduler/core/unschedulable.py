@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scheduler.core.capacity import Capacity
+from scheduler.core.effort import filter_effort
 from scheduler.core.node_table import Mask
 from scheduler.core.placement_filters import excluded
 from scheduler.core.scheduling_types import PODS, Pod, PodRequirements, format_amount
@@ -47,6 +48,7 @@ def fit_error(requirements: PodRequirements, capacity: Capacity) -> str:
 def gang_fit_error(members: Sequence[Pod], snapshot: Snapshot) -> str:
     """How many of the required members fit, and what the first that does not fit lacks."""
     capacity = Capacity(snapshot.table, *(layer.copy() for layer in snapshot.free_now.layers))
+    snapshot.effort_spent += len(members) * filter_effort(len(snapshot.table))
     for placed, pod in enumerate(members):
         if capacity.allocate_best(pod.requirements) is None:
             return f"{placed} of {len(members)} required members fit; {fit_error(pod.requirements, capacity)}"

@@ -1,7 +1,8 @@
 """Preemption candidates, and the cost of evicting them.
 
 Candidates are ordered by priority, then by start time (earlier first), then by name. Non-preemptible pods, pods of
-another queue and terminating pods are no candidates. A gang with disruption mode All is evicted as a unit.
+another queue, pods of another schedulerName and terminating pods are no candidates. A gang with disruption mode All is
+evicted as a unit.
 """
 
 from __future__ import annotations

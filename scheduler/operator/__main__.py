@@ -77,13 +77,25 @@ async def _run(
         writing_events, reconciling = asyncio.create_task(events.run()), asyncio.create_task(controller.run(elected))
         waiting = asyncio.create_task(stopped.wait())
         await asyncio.wait({reconciling, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        reconciling.cancel()
         waiting.cancel()
+        if not reconciling.done() and await _drain(controller, events) and replica.leadership:
+            replica.leadership.may_release = True
+        reconciling.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await reconciling
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(events.drain(), _DRAIN_SECONDS)
         writing_events.cancel()
+
+
+async def _drain(controller: Controller, events: EventRecorder) -> bool:
+    """Finish what is being written; whether all of it is."""
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            await controller.queue.close()
+            await events.drain()
+    except TimeoutError:
+        _log.warning("stopped before all writes were done")
+        return False
+    return True
 
 
 def profile_of(options: argparse.Namespace) -> Profile:

@@ -24,6 +24,8 @@ class WorkQueue:
         self._processing: set[JobKey] = set()
         self._failures: dict[JobKey, int] = {}
         self._timers: dict[JobKey, asyncio.TimerHandle] = {}
+        self._is_closed = False
+        self._idle = asyncio.Event()  # once closed
 
     def add(self, key: JobKey) -> None:
         if key in self._dirty:
@@ -42,6 +44,17 @@ class WorkQueue:
         self._processing.discard(key)
         if key in self._dirty:
             self._enqueue(key)
+        if self._is_closed and not self._processing:
+            self._idle.set()
+
+    async def close(self) -> None:
+        """Hand out no more jobs; returns when those that were handed out are done."""
+        self._is_closed = True
+        for queue in self._queues.values():
+            while not queue.empty():
+                queue.get_nowait()
+        if self._processing:
+            await self._idle.wait()
 
     def add_after(self, key: JobKey, seconds: float) -> None:
         """Replaces an earlier timer of the job: each reconciliation computes the next due time anew."""
@@ -62,7 +75,8 @@ class WorkQueue:
         self._failures.pop(key, None)
 
     def _enqueue(self, key: JobKey) -> None:
-        self._queues[self._is_new(key)].put_nowait(key)
+        if not self._is_closed:
+            self._queues[self._is_new(key)].put_nowait(key)
 
     def _on_timer(self, key: JobKey) -> None:
         self._timers.pop(key, None)

@@ -155,15 +155,23 @@ class Executor:
         return key in self._cache.api_pods or key in self._cache.cluster.groups
 
     def _bind_in_order(self, action: Bind) -> Coroutine[None, None, None]:
-        """Bind when the bindings ahead in the queue are done; those that are not in flight are done already."""
+        """Bind when the bindings ahead in the queue are done; one that is not in flight is done or has failed."""
         ahead = [self._last[uid] for uid in action.after if uid in self._last]
+        has_failed = any(self._is_unbound(uid) for uid in action.after if uid not in self._last)
 
         async def bind() -> None:
-            if not all(await asyncio.gather(*ahead)):
+            if has_failed:
+                await asyncio.sleep(_FIRST_BACKOFF)  # the next cycle may find the same
+            if has_failed or not all(await asyncio.gather(*ahead)):
                 raise NotBoundInOrder("a pod ahead in its strict-FIFO queue could not be bound")
             await self._bind(action)
 
         return bind()
+
+    def _is_unbound(self, uid: str) -> bool:
+        """Pending again, or assumed to be bound until the end of a backoff. A deleted pod keeps no other waiting."""
+        pod = self._cache.cluster.pods.get(uid)
+        return pod is not None and (not pod.node or uid in self._failures)
 
     async def _bind(self, action: Bind) -> None:
         await self._rejected_members_first(action.pod)

@@ -83,7 +83,7 @@ PARTS: dict[str, Part] = {
         honoured("preemptionPolicy", "Never: the pod preempts nothing"),
         honoured("priority", "orders pods, and decides what may be preempted"),
         nested("resources", "ResourceRequirements", "of the pod as a whole; they replace the sum of its containers"),
-        honoured("schedulerName", "pods of other schedulers are never bound"),
+        honoured("schedulerName", "pods of other schedulers are never bound and never preempted"),
         nested("schedulingGates", "PodSchedulingGate"),
         nested("tolerations", "Toleration"),
         nested("topologySpreadConstraints", "TopologySpreadConstraint"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from scheduler.core.pod_constraints import PodConstraints, SelectorRequirement
+from scheduler.core.pod_constraints import NODE_NAME, PodConstraints, SelectorRequirement
 from scheduler.core.scheduling_types import PODS, PodRequirements, Toleration
 from scheduler.runtime.api_types import (
     Container,
@@ -26,7 +26,7 @@ from scheduler.runtime.quantities import MAX_AMOUNT, exact
 Amounts = dict[str, int]  # by resource
 
 NO_REQUESTS = ((PODS, 1),)
-_NO_NODE = (SelectorRequirement("metadata.name", "In"),)  # an empty term matches no node
+_NO_NODE = (SelectorRequirement(NODE_NAME, "In"),)  # an empty term matches no node
 
 _interned: dict[PodRequirements, PodRequirements] = {}
 _MAX_INTERNED = 10_000
@@ -165,4 +165,6 @@ def node_terms(selector: NodeSelector) -> tuple[tuple[SelectorRequirement, ...],
 
 
 def _term(term: NodeTerm) -> tuple[SelectorRequirement, ...]:
-    return tuple(map(selector_requirement, [*(term.match_expressions or ()), *(term.match_fields or ())]))
+    """The API server admits no field but the name."""
+    fields = (SelectorRequirement(NODE_NAME, one.operator, tuple(one.values or ())) for one in term.match_fields or ())
+    return *map(selector_requirement, term.match_expressions or ()), *fields

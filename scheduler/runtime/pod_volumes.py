@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from scheduler.core.pod_constraints import ExclusiveClaim, PodConstraints, SelectorRequirement, VolumeUsers
+from scheduler.core.pod_constraints import NODE_NAME, ExclusiveClaim, PodConstraints, SelectorRequirement, VolumeUsers
 from scheduler.core.scheduling_types import Key, Pod
 from scheduler.core.volume_requirements import NO_VOLUME, VOLUME_AFFINITY, VOLUME_ZONE, VolumeRequirement
 from scheduler.runtime.api_types import ApiPod
@@ -122,7 +122,7 @@ def _of_unbound(claims: list[Claim], cache: VolumeCache) -> Iterator[VolumeRequi
     for claim in claims:
         storage_class = _class_of(claim, cache)
         if claim.selected_node:
-            yield VolumeRequirement(NO_VOLUME, ((SelectorRequirement("metadata.name", "In", (claim.selected_node,)),),))
+            yield VolumeRequirement(NO_VOLUME, ((SelectorRequirement(NODE_NAME, "In", (claim.selected_node,)),),))
         elif reserved := cache.reserved_for(claim):
             yield from _affinity(reserved, NO_VOLUME)
         elif cache.backoff.is_waiting(claim.key):

@@ -14,7 +14,7 @@ from math import ceil
 from scheduler.core.scheduling_types import CPU
 
 MAX_QUANTITY = 2**62  # anything above is a mistake or an attempt to overflow
-MAX_AMOUNT = 2**53  # of a pod or a node: the sum of a thousand of them still fits into 64 bits
+MAX_AMOUNT = 2**53  # of a pod or a node: the sum of a thousand of them fits into 64 bits
 
 _SUFFIXES = {
     "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "": Fraction(1),

@@ -1,8 +1,14 @@
 """The scheduling loop: any change wakes it, a burst of changes is one cycle, and no cycle waits for the API server.
 
-Debounce: before each cycle it sleeps as long as the last one took, and at most 0.25 s. So a flood of changes is handled
-in few large cycles, and cycles of up to 0.25 s take at most half of the time. Longer ones take more: a change waits for
-at most one cycle and 0.25 s.
+Debounce: before each cycle it sleeps as long as the last one took, and at most 0.1 s. So a flood of changes is handled
+in few large cycles, and cycles of up to 0.1 s take at most half of the time. Longer ones take more: a change waits for
+at most one cycle and 0.1 s.
+
+A cycle goes in slices. Deciding about thousands of pending pods takes a few hundred milliseconds, so after each slice
+the event loop has time to send what was decided and to read what has changed. All decisions of a cycle are made on the
+state that it began with: together they are the plan. What the watches show meanwhile is for the next cycle, with one
+exception: a decision about an object that is not any more what it was is dropped, as a whole, so that no part of a gang
+is bound.
 
 A replica without the lease only watches. When it is elected it lists everything again before its first cycle: its
 watches may lag behind the last writes of its predecessor.
@@ -13,14 +19,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from scheduler.client import Client, Reflector, all_synced, relist_all
 from scheduler.core.actions import Action, Bind, BindVolumes, Evict, Nominate, Release, Report, SetGroupPhase
-from scheduler.core.plan import plan
+from scheduler.core.cluster_state import ClusterState
+from scheduler.core.plan import decisions
 from scheduler.core.policy import Policy
+from scheduler.core.scheduling_units import FINISHED
+from scheduler.core.search_turns import SearchTurns
 from scheduler.runtime.cache import Cache
 from scheduler.runtime.event_recorder import EventRecorder, truncate_message
 from scheduler.runtime.executor import Executor
@@ -28,7 +38,9 @@ from scheduler.runtime.metrics import Metrics
 from scheduler.runtime.queue_controller import QueueController
 from scheduler.runtime.schedule_timeouts import ScheduleTimeouts
 
-_MIN_DELAY, _MAX_DELAY = 0.002, 0.25  # seconds
+_MIN_DELAY, _MAX_DELAY = 0.002, 0.1  # seconds
+_SLICE = 0.025  # seconds; a single decision may take longer
+_PAUSE = 0.005  # seconds between two slices: enough to send what the first has started
 _RETRY_DELAY = 1.0
 _DRAIN_SECONDS = 5.0
 _STANDBY_CLEANUP = 60.0
@@ -43,7 +55,8 @@ class Scheduler:
         self.metrics = Metrics()
         self._policy = policy
         self._wake = asyncio.Event()
-        self._cache = Cache(self._wake.set, schedulers=policy.schedulers, strict_queues=policy.strict_queues)
+        self._turns = SearchTurns()
+        self._cache = Cache(self._on_change, schedulers=policy.schedulers, strict_queues=policy.strict_queues)
         self._events = EventRecorder(events_client)
         self._executor = Executor(client, self._events, self._cache, self.metrics)
         self._timeouts = ScheduleTimeouts(self._cache)
@@ -92,6 +105,10 @@ class Scheduler:
         await relist_all(self._reflectors)
         _log.info("leading")
 
+    def _on_change(self) -> None:
+        self._turns.note_change()
+        self._wake.set()
+
     async def _run_cycles(self) -> None:
         delay = _MIN_DELAY
         while True:
@@ -99,7 +116,7 @@ class Scheduler:
             await asyncio.sleep(delay)
             began = time.perf_counter()
             try:
-                self._run_cycle()
+                await self._run_cycle()
             except Exception:  # a bug in one cycle must not stop the scheduler
                 self.metrics.actions.add("scheduling-cycle", "error")
                 _log.exception("scheduling cycle failed; retrying")
@@ -109,16 +126,91 @@ class Scheduler:
             self.metrics.cycle_duration.observe(took)
             delay = delay_after(took)
 
-    def _run_cycle(self) -> None:
+    async def _run_cycle(self) -> None:
         self._timeouts.update()
         self._cache.update_pods()
         self._wake.clear()
-        actions = plan(self._cache.cluster, self._policy)
-        self._cache.cluster.clear_changes()
-        for action in map(_truncate_message, actions):
-            if self._executor.start(action):
-                _log_action(action)
+        await run_cycle(self._cache.cluster, self._policy, self._start, self._turns)
+        if self._turns.is_incomplete:
+            self._wake.set()
         self._queue_controller.notify()
+
+    def _start(self, action: Action) -> None:
+        action = _truncate_message(action)
+        if self._executor.start(action):
+            _log_action(action)
+
+
+async def run_cycle(
+    cluster: ClusterState, policy: Policy, start: Callable[[Action], object], turns: SearchTurns | None = None
+) -> None:
+    """Decide about all pending units, and `start` the actions, which may change the cluster state."""
+    view, is_detached = cluster.view(), False
+    cluster.clear_changes()
+    held: list[Sequence[Action]] = []  # nothing may change before the view is detached
+    try:
+        slice_ends = time.perf_counter() + _SLICE
+        for actions in decisions(view, policy, turns):
+            held.append(actions)
+            if not is_detached:
+                if time.perf_counter() < slice_ends:
+                    continue
+                cluster.detach()
+                is_detached = True
+            for decided in held:
+                for action in still_valid(decided, view, cluster):
+                    start(action)
+                if time.perf_counter() >= slice_ends:
+                    await asyncio.sleep(_PAUSE)
+                    slice_ends = time.perf_counter() + _SLICE
+            held.clear()
+        for decided in held:  # a short cycle: nothing has changed meanwhile
+            for action in decided:
+                start(action)
+    except Exception:
+        cluster.changed_groups |= view.changed_groups
+        raise
+
+
+def still_valid(decided: Sequence[Action], then: ClusterState, now: ClusterState) -> Sequence[Action]:
+    """What remains of a decision about one unit: nothing, if a pod, a node or a queue is not what it was."""
+    if all(_places_are_valid(action, then, now) for action in decided):
+        return [action for action in decided if _is_valid(action, now)]
+    now.changed_groups.update(action.group.key for action in decided if isinstance(action, SetGroupPhase))
+    return ()
+
+
+def _places_are_valid(action: Action, then: ClusterState, now: ClusterState) -> bool:
+    if not isinstance(action, Bind | BindVolumes | Nominate) or not action.node:
+        return True
+    queue = then.queue_of(action.pod)
+    is_same = now.nodes.get(action.node) is then.nodes.get(action.node)
+    is_same = is_same and now.queues.get(queue) is then.queues.get(queue)  # it may be closed now
+    return is_same and _is_pending(action.pod.uid, now)
+
+
+def _is_valid(action: Action, now: ClusterState) -> bool:
+    """What cannot be undone about a group is left to the next cycle if the group has changed."""
+    match action:
+        case Evict(pod):
+            return _is_bound(pod.uid, now)
+        case Release(pod):
+            return _is_bound(pod.uid, now) and pod.group not in now.changed_groups
+        case Nominate(pod) | Report(pod):
+            return _is_pending(pod.uid, now)
+        case SetGroupPhase(group, phase):
+            return group.key in now.groups and not (phase in FINISHED and group.key in now.changed_groups)
+    return True
+
+
+def _is_pending(uid: str, now: ClusterState) -> bool:
+    pod = now.pods.get(uid)
+    return pod is not None and not pod.node and not pod.terminating
+
+
+def _is_bound(uid: str, now: ClusterState) -> bool:
+    pod = now.pods.get(uid)
+    return pod is not None and bool(pod.node) and not pod.terminating
 
 
 def delay_after(took: float) -> float:

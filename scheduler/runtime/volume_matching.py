@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scheduler.core.node_table import label_of, requirement_matches, term_matches
+from scheduler.core.label_matching import requirement_matches
+from scheduler.core.node_table import label_of, term_matches
 from scheduler.core.pod_constraints import Selector
 from scheduler.core.scheduling_types import Key, Node
 from scheduler.core.volume_requirements import NO_VOLUME, UNLIMITED, VolumeRequirement

@@ -18,7 +18,7 @@ from muster.schedulers.volcano import VOLCANO_GROUP
 from scheduler.operator.api_objects import Job
 from scheduler.operator.replica_names import suffix
 from tests.support.local_cluster import Object, Watch, bind, is_gone, mark, node, phase_is, reason_is
-from tests.support.operator_process import ROOT, operator, operator_kubeconfig
+from tests.support.operator_process import ROOT, grant_kubectl_delivery, operator, operator_kubeconfig
 
 pytestmark = pytest.mark.plane
 
@@ -27,6 +27,7 @@ MPI = Resource("kubeflow.org/v1", "MPIJob", "mpijobs")
 OLD_MPI = Resource("kubeflow.org/v1alpha1", "MPIJob", "mpijobs")
 NEW_MPI = Resource("kubeflow.org/v2beta1", "MPIJob", "mpijobs")
 SERVICE = Resource("v1", "Service", "services")
+LEASE = Resource("coordination.k8s.io/v1", "Lease", "leases")
 ROLE = Resource("rbac.authorization.k8s.io/v1", "Role", "roles")
 
 
@@ -170,6 +171,8 @@ def test_a_gang_has_no_pods_before_its_pod_group_is_admitted(
             mark(api, name, exit_code="0")
         watch.until(PYTORCH, "gang", state_is("Succeeded"))
         watch.until(VOLCANO_GROUP, "gang", is_gone)
+    lease = api.get(LEASE, "muster-operator", "kube-system")
+    assert (lease["spec"]["holderIdentity"], lease["spec"]["leaseDurationSeconds"]) == ("", 1)  # released
 
 
 def test_a_v1alpha1_mpi_job_as_arena_creates_it(account: Path, api: Api, watch: JobWatch, tmp_path: Path) -> None:
@@ -238,8 +241,9 @@ def test_a_v2beta1_mpi_job_has_keys_and_files_of_its_own(
 
 
 def test_a_launcher_with_kubectl_may_exec_into_its_workers(
-    account: Path, api: Api, watch: JobWatch, tmp_path: Path
+    cluster: LocalCluster, account: Path, api: Api, watch: JobWatch, tmp_path: Path
 ) -> None:
+    grant_kubectl_delivery(cluster)
     with operator(account, tmp_path / "log", "--mpi-kubectl-delivery-image", "example.com/kubectl"):
         submit(api, mpi_job("exec", MPI, workers=1))
         run(api, watch, ["exec-worker-0"])

@@ -31,11 +31,13 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
 
     verdict: str
     step: str = ""  # the text of the failing step, or AT_THE_END
-    position: int = -1  # of the failing step among all steps; the number of steps where it failed at the end
+    occurrence: int = 1  # of the steps with this text the first, the second, …: positions change with the feature
     seen: str = ""
     invariant: bool = False  # an invariant was violated there: the step's own statement may be true
     no_longer: list[str] = []  # the Thens of which one was true and is no longer; noticed at the step after them
     seconds: float = 0.0  # how long the scenario took
+    scale: str = ""  # of the time limits; empty in results from before it was kept
+    commit: str = ""  # that was checked out, with a + where files differed; empty in results from before it was kept
 
     @property
     def failed(self) -> bool:
@@ -52,6 +54,7 @@ class Aim:
     id: str
     step: str = ""
     seen: str = ""
+    also: tuple[str, ...] = ()  # other steps that the same fault fails, where the speed of the machine decides
 
     def effect(self, outcome: Outcome | None) -> Effect:
         if outcome is None or not outcome.failed:
@@ -59,7 +62,9 @@ class Aim:
         if not self.step:
             return Effect.UNDECLARED
         right_reason = self.seen in outcome.seen if self.seen else not outcome.invariant
-        hit = right_reason and any(text.startswith(self.step) for text in (outcome.step, *outcome.no_longer))
+        hit = right_reason and any(
+            text.startswith((self.step, *self.also)) for text in (outcome.step, *outcome.no_longer)
+        )
         return Effect.KILLED if hit else Effect.ELSEWHERE
 
 

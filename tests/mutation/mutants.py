@@ -99,6 +99,7 @@ MUTANTS = (
         'PRE-11: "urgent" runs',
         'PRE-13: "urgent" runs',
         'PRE-23: "guardian" runs',
+        'PRE-38: "urgent" runs',
         configuration="no-preemption.yaml",
     ),
     _kube_scheduler_mutant(

@@ -29,16 +29,15 @@ from tests.mutation.aims import Aim, Effect
 from tests.mutation.general_mutants import GENERAL_MUTANTS
 from tests.mutation.injected_mutants import INJECTED_MUTANTS
 from tests.mutation.mutants import KUBE_SCHEDULER, MUTANTS, REFERENCE, Mutant
-from tests.mutation.proof import Proof, not_passed, survivors
-from tests.mutation.runs import TIME_SCALE, Outcomes, run_on_own_plane, run_on_shared_plane
+from tests.mutation.outcomes import Outcomes
+from tests.mutation.proof import Proof, component, not_passed, survivors
+from tests.mutation.runs import run_on_own_plane, run_on_shared_plane, time_scale
 from tests.mutation.variants import VARIANTS, Variant
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "proof.md"
 ALL_MUTANTS = (*MUTANTS, *GENERAL_MUTANTS, *INJECTED_MUTANTS)
 _LANES = int(os.environ.get("MUSTER_LANES", "2"))  # runs at the same time, each with its own cluster
 _MUTANTS_PER_PLANE = 16
-
-_POOLED = ": pooled from several runs, of several versions"
 
 Save = Callable[[dict[str, Outcomes]], None]
 
@@ -64,12 +63,11 @@ def select(names: Sequence[str]) -> tuple[list[Mutant], list[Variant]]:
 
 
 def _run_all(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proof) -> None:
-    proof.scale = pooled_scale(proof.scale, {**TIME_SCALE, **os.environ}["MUSTER_TIMEOUT_SCALE"])
     baselines = [baseline(scheduler, mutants) for scheduler in (REFERENCE, KUBE_SCHEDULER)]
     with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(_LANES) as pool:
         jobs = [partial(_run_alone, one, Path(directory, "baseline", one.kind)) for one in baselines if one.aims]
         for number, part in enumerate(_parts([one for one in mutants if not one.needs_own_plane])):
-            jobs.append(partial(run_on_shared_plane, part, Path(directory, f"shared-{number}")))
+            jobs.append(partial(run_on_shared_plane, part, Path(directory, f"shared-{number}"), time_scale()))
         jobs += [partial(_run_alone, one, Path(directory, one.name)) for one in mutants if one.needs_own_plane]
         for done in pool.map(lambda job: job(), jobs):
             _keep(done, proof)
@@ -78,8 +76,6 @@ def _run_all(mutants: Sequence[Mutant], variants: Sequence[Variant], proof: Proo
         ):
             proof.variants[variant.name] = found
             proof.save()
-    proof.load = f"{os.getloadavg()[2]:.1f} on {os.cpu_count()} cores"
-    proof.save()
 
 
 def _parts(mutants: Sequence[Mutant]) -> Iterator[list[Mutant]]:
@@ -89,23 +85,15 @@ def _parts(mutants: Sequence[Mutant]) -> Iterator[list[Mutant]]:
         yield from (same[first : first + _MUTANTS_PER_PLANE] for first in range(0, len(same), _MUTANTS_PER_PLANE))
 
 
-def pooled_scale(before: str, now: str) -> str:
-    """The time scale of all results: those of a run of a few mutants stand beside those of earlier runs."""
-    if not before:
-        return now
-    scales = sorted({*before.removesuffix(_POOLED).split(" or "), now})
-    return " or ".join(scales) + _POOLED
-
-
 def baseline(scheduler: str, mutants: Iterable[Mutant]) -> Mutant:
     """The component without a fault, on all scenarios of the mutants that are compared with it."""
-    compared = [one for one in mutants if one.scheduler.partition(":")[0] == scheduler]
+    compared = [one for one in mutants if component(one) == scheduler]
     ids = dict.fromkeys(id_ for one in compared for id_ in one.ids)
     return Mutant(f"baseline of {scheduler}", "No fault.", tuple(map(Aim, ids)), scheduler)
 
 
 def _run_alone(one: Mutant, directory: Path) -> dict[str, Outcomes]:
-    return {one.name: run_on_own_plane(one, directory)}
+    return {one.name: run_on_own_plane(one, directory, time_scale())}
 
 
 def _keep(done: dict[str, Outcomes], proof: Proof) -> None:
@@ -120,7 +108,7 @@ def _keep(done: dict[str, Outcomes], proof: Proof) -> None:
             print(f"{name}: {killed} killed{'; ' if missed else ''}{', '.join(missed)}", flush=True)
         else:
             scheduler = name.removeprefix("baseline of ")
-            proof.baseline[scheduler] = {**proof.baseline.get(scheduler, {}), **outcomes}
+            proof.keep_baseline(scheduler, outcomes)
             print(f"{name}: {len(outcomes)} scenarios, not passed: {'; '.join(not_passed(outcomes)) or 'none'}")
     proof.save()
 

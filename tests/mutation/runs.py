@@ -7,42 +7,43 @@ way: only a scenario that passes there can prove anything by failing on a mutant
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from muster import assets
-from muster.report.results import Result, StepResult, read_results
-from tests.mutation.aims import AT_THE_END, Outcome
+from muster.report.results import read_results
+from tests.mutation.checkout import version
 from tests.mutation.mutants import Mutant
+from tests.mutation.outcomes import Outcomes, outcomes
 
 ROOT = Path(__file__).resolve().parents[2]
-TIME_SCALE = {"MUSTER_TIMEOUT_SCALE": "0.3"}  # a mutant often never does what is awaited
-_NOT_TESTED = ("not-supported", "not-staged")
-_SEEN_LENGTH = 160
-_NO_LONGER = "this was so, and is no longer"
-_INVARIANT = re.compile(r"^wanted +the invariants hold", re.MULTILINE)
-
-Outcomes = dict[str, list[Outcome]]  # by scenario; an outline has one per row
+_TIME_SCALE = "MUSTER_TIMEOUT_SCALE"
+_SHORT = "0.3"  # a mutant often never does what is awaited
 
 
-def run_on_own_plane(mutant: Mutant, directory: Path, scale: Mapping[str, str] = TIME_SCALE) -> Outcomes:
+def time_scale(usual: str = _SHORT) -> str:
+    """What the time limits of a run are multiplied by: as the user wants it, or as usual."""
+    return f"{float(os.environ.get(_TIME_SCALE, usual)):g}"
+
+
+def run_on_own_plane(mutant: Mutant, directory: Path, scale: str) -> Outcomes:
     """One mutant with `muster run`, on its scenarios; on all if it names none."""
     only = ["--only", *mutant.ids] if mutant.ids else []
     results = directory / "results"
     command = [sys.executable, "-m", "muster", "run", "--scheduler", mutant.scheduler, "--results", str(results)]
     directory.mkdir(parents=True)
+    commit = version()
     variables = {**mutant.environment, **_controller_manager(mutant, directory)}
-    _run([*command, *only], {**scale, **os.environ, **variables}, results)
-    return outcomes(read_results(results))
+    _run([*command, *only], {**os.environ, **variables, _TIME_SCALE: scale}, results)
+    return outcomes(read_results(results), scale, commit)
 
 
-def run_on_shared_plane(mutants: Sequence[Mutant], directory: Path) -> dict[str, Outcomes]:
+def run_on_shared_plane(mutants: Sequence[Mutant], directory: Path, scale: str) -> dict[str, Outcomes]:
     """Mutants that run with the same scheduler, one after the other; by name."""
     directory.mkdir(parents=True)
     file = directory / "mutants.json"
@@ -58,54 +59,17 @@ def run_on_shared_plane(mutants: Sequence[Mutant], directory: Path) -> dict[str,
         f"--muster-results={directory}",
     ]
     command += [f"--muster-scheduler={mutants[0].scheduler}", f"--muster-repeat={max(2, len(mutants))}"]
-    _run(command, {**TIME_SCALE, **os.environ}, directory)
+    commit = version()
+    _run(command, {**os.environ, _TIME_SCALE: scale}, directory)
     results = read_results(directory)
-    return {one.name: outcomes(r for r in results if r.round == number) for number, one in enumerate(mutants, start=1)}
+    return {
+        one.name: outcomes((each for each in results if each.round == number), scale, commit)
+        for number, one in enumerate(mutants, start=1)
+    }
 
 
 def _entry(mutant: Mutant) -> dict[str, object]:
     return {"ids": mutant.ids, "environment": dict(mutant.environment), "injections": dict(mutant.injections)}
-
-
-def outcomes(results: Iterable[Result]) -> Outcomes:
-    """The outcome of every scenario that was tested."""
-    found: Outcomes = {}
-    for result in results:
-        if result.verdict not in _NOT_TESTED:
-            found.setdefault(result.id, []).append(_outcome(result))
-    return found
-
-
-def _outcome(result: Result) -> Outcome:
-    if result.verdict == "passed":
-        return Outcome("passed", seconds=round(result.seconds, 1))
-    number, failing = next(
-        ((number, step) for number, step in enumerate(result.steps) if step.status != "passed"),
-        (len(result.steps), None),
-    )
-    where, violated = failing.text if failing else AT_THE_END, bool(_INVARIANT.search(result.message))
-    seen = _seen(result.message)
-    no_longer = _thens_before(result.steps[:number]) if seen.startswith(_NO_LONGER) else []
-    return Outcome(str(result.verdict), where, number, seen, violated, no_longer, round(result.seconds, 1))
-
-
-def _thens_before(steps: Sequence[StepResult]) -> list[str]:
-    """The Thens since the last When."""
-    found: list[str] = []
-    for step in reversed(steps):
-        if step.keyword in ("Given", "When"):
-            break
-        found.append(step.text)
-        if step.keyword == "Then":
-            return found
-    return []  # an And of a When
-
-
-def _seen(message: str) -> str:
-    """What the failure report says was seen, in one line."""
-    lines = message.splitlines() or [""]
-    seen = next((line.removeprefix("seen").strip() for line in lines if line.startswith("seen")), lines[0])
-    return seen if len(seen) <= _SEEN_LENGTH else f"{seen[: _SEEN_LENGTH - 1]}…"
 
 
 def _controller_manager(mutant: Mutant, directory: Path) -> dict[str, str]:

@@ -1,37 +1,37 @@
-"""A tenth of the mutants, chosen by the commit: over time every mutant has its turn.
+"""A tenth of the mutants, chosen by the commit: over time every mutant that can share a control plane has its turn.
 
-    python -m tests.mutation.sample    prints the names
+    python -m tests.mutation.sample [SEED]    prints the names
 
-`make mutation-sample` runs them. Each mutant has one scenario there: the quickest that it is known to fail.
+`make test` runs them (tests/mutation/test_sample.py), on four control planes, since most of the time is waiting. Each
+mutant has one scenario there: one that it fails quickly, or that another mutant of the sample has as well, since the
+two then share their control. A mutant that needs a control plane of its own runs in `make mutation-test` only.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-import subprocess
+import os
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from tests.mutation.aims import Effect
+from tests.mutation.aims import Aim, Effect
+from tests.mutation.checkout import commit
 from tests.mutation.mutants import MUTANTS, Mutant
-from tests.mutation.proof import Proof
+from tests.mutation.outcomes import Outcomes
+from tests.mutation.proof import Proof, component
 
+SHARING = tuple(one for one in MUTANTS if not one.needs_own_plane)
+SIZE = math.ceil(len(MUTANTS) / 10)
+PLANES = 4
 _OUTSIDE_GIT = "a fixed seed"
-_RESTART = 2.0  # seconds: a scheduler and an operator are started for each mutant
-_UNKNOWN = 15.0  # seconds: a mutant that was not run since durations are kept
+_UNKNOWN = 15.0  # seconds: a scenario that was not run since durations are kept
 
 
-def commit() -> str:
-    """The hash of the checked-out commit, or a fixed seed where there is no repository."""
-    found = subprocess.run(
-        ["git", "rev-parse", "HEAD"],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found.stdout.strip() or _OUTSIDE_GIT
+def chosen_seed() -> str:
+    """The commit, or MUSTER_SAMPLE to repeat the sample of another one."""
+    return os.environ.get("MUSTER_SAMPLE") or commit() or _OUTSIDE_GIT
 
 
 def sample(seed: str, known: Proof) -> list[Mutant]:
@@ -40,27 +40,67 @@ def sample(seed: str, known: Proof) -> list[Mutant]:
     def rank(mutant: Mutant) -> bytes:
         return hashlib.sha256(f"{seed} {mutant.name}".encode()).digest()
 
-    chosen = sorted(MUTANTS, key=rank)[: math.ceil(len(MUTANTS) / 10)]
-    return [_with_quickest_aim(one, known) for one in chosen]
+    return _with_quickest_aims(sorted(SHARING, key=rank)[:SIZE], known)
 
 
-def _with_quickest_aim(mutant: Mutant, known: Proof) -> Mutant:
-    effects = known.effects(mutant)
-    killing = [aim for aim in mutant.aims if effects[aim] is Effect.KILLED] or list(mutant.aims)
-    alone = [replace(mutant, aims=(aim,)) for aim in killing]
-    return min(alone, key=lambda one: _seconds(one, known))
+def _with_quickest_aims(mutants: Iterable[Mutant], known: Proof) -> list[Mutant]:
+    """Those with the fewest aims choose first: the others may join their scenarios."""
+    found: list[Mutant] = []
+    ids: set[str] = set()
+    for mutant in sorted(mutants, key=lambda one: len(one.ids)):
+        effects = known.effects(mutant)
+        killing = [aim for aim in mutant.aims if effects[aim] is Effect.KILLED] or mutant.aims
+        aim = min(killing, key=lambda one: _mutant_takes(mutant, one, known) + _control_takes(mutant, one, known, ids))
+        ids.add(aim.id)
+        found.append(replace(mutant, aims=(aim,)))
+    return found
 
 
-def _seconds(mutant: Mutant, known: Proof) -> float:
-    """With its only scenario: on the mutant, and on the component without a fault."""
-    (aim,) = mutant.aims
-    faulty = known.mutants.get(mutant.name, {}).get(aim.id, [])
-    sound = known.baseline.get(mutant.scheduler.partition(":")[0], {}).get(aim.id, [])
-    taken = [one.seconds for one in (*faulty, *sound)]
-    return _RESTART + (sum(taken) if faulty and sound and all(taken) else _UNKNOWN)
+def on_planes(mutants: Iterable[Mutant], known: Proof) -> list[list[Mutant]]:
+    """A part for each control plane, of about the same duration; mutants with the same scenario are in one part.
+
+    Operator mutants come last in each, so that the scheduler is started anew as rarely as possible.
+    """
+    same: dict[str, list[Mutant]] = {}
+    for mutant in mutants:
+        same.setdefault(mutant.ids[0], []).append(mutant)
+    parts: list[list[Mutant]] = [[] for _ in range(PLANES)]
+    for group in sorted(same.values(), key=lambda group: -duration(group, known)):
+        min(parts, key=lambda part: duration(part, known)).extend(group)
+    return [sorted(part, key=lambda one: "MUSTER_REFERENCE" not in one.environment) for part in parts]
+
+
+def duration(mutants: Sequence[Mutant], known: Proof) -> float:
+    """Seconds that their scenarios and the controls took when they ran last."""
+    ids: set[str] = set()
+    total = 0.0
+    for mutant in mutants:
+        (aim,) = mutant.aims
+        total += _mutant_takes(mutant, aim, known) + _control_takes(mutant, aim, known, ids)
+        ids.add(aim.id)
+    return total
+
+
+def _mutant_takes(mutant: Mutant, aim: Aim, known: Proof) -> float:
+    return _seconds(known.mutants.get(mutant.name, {}), aim.id)
+
+
+def _control_takes(mutant: Mutant, aim: Aim, known: Proof, shared: set[str]) -> float:
+    return 0.0 if aim.id in shared else _seconds(known.baseline.get(component(mutant), {}), aim.id)
+
+
+def _seconds(outcomes: Outcomes, id_: str) -> float:
+    """Of all rows of an outline, at the shortest time scale that they ran with."""
+    rows = outcomes.get(id_, [])
+    shortest = min((one.scale for one in rows if one.scale), key=float, default="")
+    same = [one.seconds for one in rows if one.scale == shortest]
+    return sum(same) if same and all(same) else _UNKNOWN
 
 
 if __name__ == "__main__":
-    proof, seed = Proof.read(), commit()
-    tenth = sample(seed, proof)
-    print(f"Mutants chosen by {seed[:12]}: {', '.join(one.name for one in tenth)}")
+    seed = sys.argv[1] if sys.argv[1:] else chosen_seed()
+    tenth = sample(seed, Proof.read())
+    print(f"{len(tenth)} of {len(MUTANTS)} mutants, chosen by {seed[:12]} (repeat: MUSTER_SAMPLE={seed}):")
+    print("  " + "\n  ".join(sorted(f"{one.name} on {one.ids[0]}" for one in tenth)))
+    alone = [one.name for one in MUTANTS if one.needs_own_plane]
+    print(f"never chosen, for they need a control plane of their own (make mutation-test): {', '.join(alone)}")

@@ -23,7 +23,7 @@ from muster.pytest_plugin.session import behaviour_of
 from tests.mutation.injection.plugin import INJECTIONS
 from tests.mutation.injection.registry import Injection
 
-_VARIABLES = ("MUSTER_REFERENCE", "MUSTER_OPERATOR")
+_VARIABLES = ("MUSTER_REFERENCE", "MUSTER_OPERATOR")  # of the scheduler, of the operator
 _ENTRIES = pytest.StashKey[list[dict[str, Any]]]()
 _CURRENT = pytest.StashKey[dict[str, str]]()  # the environment variables in force
 
@@ -60,17 +60,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def mutant_is_running(request: pytest.FixtureRequest, environment: Environment) -> None:
-    """The scheduler and the operator of this round, instead of those of the round before, if they differ."""
-    stash, number = request.config.stash, _round(request.node)
-    wanted = stash[_ENTRIES][number - 1]["environment"]
-    if stash.get(_CURRENT, None) == wanted:
-        return
-    if _CURRENT in stash:
+    """The scheduler and the operator of this round; one that is the same as in the round before goes on."""
+    stash = request.config.stash
+    wanted = stash[_ENTRIES][_round(request.node) - 1]["environment"]
+    running = stash.get(_CURRENT, wanted)
+    stash[_CURRENT] = wanted
+    scheduler_differs, operator_differs = (running.get(name) != wanted.get(name) for name in _VARIABLES)
+    if scheduler_differs:
         environment.scheduler.stop()
         environment.scheduler.start()
-        if environment.operator is not None:
-            environment.operator.kill()  # the next scenario that needs it starts it again
-    stash[_CURRENT] = wanted
+    if operator_differs and environment.operator is not None:
+        environment.operator.kill()
+        environment.operator.start()
 
 
 def _round(item: pytest.Item) -> int:

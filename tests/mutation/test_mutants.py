@@ -6,13 +6,12 @@ import pytest
 
 from muster.suite.behaviours import read_features
 from muster.suite.paths import suite_root
-from tests.mutation.aims import AT_THE_END, Outcome
+from tests.mutation.aims import AT_THE_END
 from tests.mutation.faults import FAULTS, GENERAL_FAULTS, VARIATIONS, Patch
 from tests.mutation.injected_mutants import INJECTED_MUTANTS, injection_of, is_reached
 from tests.mutation.mutants import MUTANTS, Mutant
 from tests.mutation.mutation_test import ALL_MUTANTS
-from tests.mutation.proof import Proof, claimed_behaviours
-from tests.mutation.sample import sample
+from tests.mutation.proof import claimed_behaviours
 from tests.mutation.variants import VARIANTS, Variant
 
 
@@ -42,7 +41,8 @@ def test_every_declared_step_exists(mutant: Mutant) -> None:
     behaviours = read_features(suite_root() / "features").by_id()
     for aim in mutant.aims:
         texts = [step.text for step in behaviours[aim.id].all_steps()]
-        assert aim.step in ("", AT_THE_END) or any(text.startswith(aim.step) for text in texts), aim
+        for begins in (aim.step, *aim.also):
+            assert begins in ("", AT_THE_END) or any(text.startswith(begins) for text in texts), aim
 
 
 def test_names_are_unique() -> None:
@@ -96,19 +96,3 @@ def test_a_patch_that_replaces_nothing_is_an_error() -> None:
 def test_a_patch_with_another_signature_is_an_error() -> None:
     with pytest.raises(TypeError, match="too many positional arguments"):
         Patch().attribute(Patch, "function", lambda: None)
-
-
-def test_a_tenth_of_the_mutants_is_chosen_by_the_commit() -> None:
-    first, again, other = (sample(seed, Proof()) for seed in ("a commit", "a commit", "another commit"))
-    assert first == again != other
-    assert 10 * (len(first) - 1) < len(MUTANTS) <= 10 * len(first)
-
-
-def test_each_mutant_of_the_sample_has_the_quickest_scenario_that_it_fails() -> None:
-    mutant = next(one for one in MUTANTS if one.name == "never-preempts")
-    rows = {aim.id: [Outcome("failed", aim.step, seconds=9.0)] for aim in mutant.aims}
-    rows[mutant.ids[1]] = [Outcome("failed", mutant.aims[1].step, seconds=3.0)]
-    sound = {id_: [Outcome("passed", seconds=1.0)] for id_ in rows}
-    known = Proof(mutants={mutant.name: rows}, baseline={"reference": sound})
-    chosen = next(one for seed in range(99) for one in sample(str(seed), known) if one.name == mutant.name)
-    assert chosen.aims == (mutant.aims[1],)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import msgspec
 import pytest
 
 from muster.report.results import Result, StepResult
+from muster.report.scenario_result import with_first_line
 from muster.verdicts import Verdict
+from tests.mutation import proof as proof_module
 from tests.mutation import proof_page
 from tests.mutation.aims import AT_THE_END, Aim, Effect, Outcome, aims_of
 from tests.mutation.mutants import REFERENCE, Mutant
-from tests.mutation.mutation_test import baseline, pooled_scale
-from tests.mutation.proof import Proof, not_passed, survivors, then_coverage
-from tests.mutation.runs import outcomes
+from tests.mutation.mutation_test import baseline
+from tests.mutation.outcomes import outcomes
+from tests.mutation.proof import Control, Proof, claimed_behaviours, not_passed, position_of, survivors, then_coverage
 
 RUNS, COUNT = '"urgent" runs', 'exactly one of "left", "right" was preempted for "urgent"'
 
@@ -27,7 +32,18 @@ def result(*statuses: str, verdict: Verdict = Verdict.FAILED, message: str = "wa
 
 def test_the_failing_step_and_what_was_seen_are_kept() -> None:
     found = outcomes([result("passed", "failed")])
-    assert found == {"PRE-01": [Outcome("failed", COUNT, 1, "that")]}
+    assert found == {"PRE-01": [Outcome("failed", COUNT, seen="that")]}
+
+
+def test_a_step_that_comes_again_is_counted() -> None:
+    steps = [*result("passed", "passed").steps, StepResult("And", RUNS, "failed", 0.1)]
+    found = outcomes([msgspec.structs.replace(result(), steps=steps)])["PRE-01"][0]
+    assert (found.step, found.occurrence) == (RUNS, 2)
+
+
+def test_time_limits_and_commit_are_kept() -> None:
+    found = outcomes([result("passed", "failed"), result(verdict=Verdict.PASSED)], "0.3", "1234567890+")["PRE-01"]
+    assert [(one.scale, one.commit) for one in found] == [("0.3", "1234567890+")] * 2
 
 
 def test_a_failure_after_the_last_step_is_at_the_end() -> None:
@@ -43,7 +59,7 @@ def test_a_finding_that_no_longer_holds_belongs_to_the_thens_before() -> None:
 
 def test_a_violated_invariant_is_told_apart_from_the_statement_of_the_step() -> None:
     violated = result("failed", message="wanted   the invariants hold at every moment\nseen     left is bound")
-    assert outcomes([violated])["PRE-01"] == [Outcome("failed", RUNS, 0, "left is bound", invariant=True)]
+    assert outcomes([violated])["PRE-01"] == [Outcome("failed", RUNS, seen="left is bound", invariant=True)]
 
 
 def test_what_was_not_tested_has_no_outcome() -> None:
@@ -53,15 +69,20 @@ def test_what_was_not_tested_has_no_outcome() -> None:
 @pytest.mark.parametrize(
     ("aim", "outcome", "effect"),
     [
-        ("PRE-01: exactly one of", Outcome("failed", COUNT, 1), Effect.KILLED),
-        ("PRE-01: at the end", Outcome("failed", AT_THE_END, 2), Effect.KILLED),
-        ("PRE-01: exactly one of", Outcome("failed", RUNS, 0), Effect.ELSEWHERE),
-        (Aim("PRE-01", RUNS, seen="left"), Outcome("failed", RUNS, 0, "right is bound"), Effect.ELSEWHERE),
-        (f"PRE-01: {RUNS}", Outcome("failed", RUNS, 0, "left is bound", invariant=True), Effect.ELSEWHERE),
-        (Aim("PRE-01", RUNS, seen="left"), Outcome("failed", RUNS, 0, "left is bound", invariant=True), Effect.KILLED),
-        (f"PRE-01: {RUNS}", Outcome("failed", "a When", 2, no_longer=[COUNT, RUNS]), Effect.KILLED),
-        ("PRE-01", Outcome("failed", RUNS, 0), Effect.UNDECLARED),
-        ("PRE-01: exactly one of", Outcome("error", COUNT, 1), Effect.MISSED),
+        ("PRE-01: exactly one of", Outcome("failed", COUNT), Effect.KILLED),
+        ("PRE-01: at the end", Outcome("failed", AT_THE_END), Effect.KILLED),
+        ("PRE-01: exactly one of", Outcome("failed", RUNS), Effect.ELSEWHERE),
+        (Aim("PRE-01", RUNS, seen="left"), Outcome("failed", RUNS, seen="right is bound"), Effect.ELSEWHERE),
+        (f"PRE-01: {RUNS}", Outcome("failed", RUNS, seen="left is bound", invariant=True), Effect.ELSEWHERE),
+        (
+            Aim("PRE-01", RUNS, seen="left"),
+            Outcome("failed", RUNS, seen="left is bound", invariant=True),
+            Effect.KILLED,
+        ),
+        (f"PRE-01: {RUNS}", Outcome("failed", "a When", no_longer=[COUNT, RUNS]), Effect.KILLED),
+        (Aim("PRE-01", COUNT, also=(RUNS,)), Outcome("failed", RUNS), Effect.KILLED),
+        ("PRE-01", Outcome("failed", RUNS), Effect.UNDECLARED),
+        ("PRE-01: exactly one of", Outcome("error", COUNT), Effect.MISSED),
         ("PRE-01", Outcome("passed"), Effect.MISSED),
         ("PRE-01", None, Effect.MISSED),
     ],
@@ -74,14 +95,14 @@ def test_a_kill_is_the_failure_of_the_step_that_was_aimed_at(
 
 def test_one_row_of_an_outline_is_enough() -> None:
     mutant = Mutant("first", "", aims_of("PRE-01: exactly one of"), REFERENCE)
-    rows = [Outcome("passed"), Outcome("failed", RUNS, 0), Outcome("failed", COUNT, 1)]
+    rows = [Outcome("passed"), Outcome("failed", RUNS), Outcome("failed", COUNT)]
     assert proof_of(mutant, rows).effects(mutant) == {mutant.aims[0]: Effect.KILLED}
 
 
 def test_a_scenario_that_fails_elsewhere_survives() -> None:
     mutant = Mutant("first", "", aims_of("PRE-01: exactly one of"), REFERENCE)
-    assert survivors([mutant], proof_of(mutant, [Outcome("failed", RUNS, 0)])) == ["PRE-01"]
-    assert survivors([mutant], proof_of(mutant, [Outcome("failed", COUNT, 1)])) == []
+    assert survivors([mutant], proof_of(mutant, [Outcome("failed", RUNS)])) == ["PRE-01"]
+    assert survivors([mutant], proof_of(mutant, [Outcome("failed", COUNT)])) == []
     assert survivors([mutant], Proof()) == ["PRE-01"]
 
 
@@ -97,7 +118,7 @@ def test_the_baseline_runs_what_the_mutants_run() -> None:
 
 
 def test_an_error_on_the_baseline_counts_as_not_passed() -> None:
-    found = {"PRE-01": [Outcome("passed"), Outcome("error", RUNS, 0, "no node")], "PRE-02": [Outcome("passed")]}
+    found = {"PRE-01": [Outcome("passed"), Outcome("error", RUNS, seen="no node")], "PRE-02": [Outcome("passed")]}
     assert not_passed(found) == [f"PRE-01 error at {RUNS!r}: no node"]
 
 
@@ -106,8 +127,8 @@ def test_a_then_counts_as_killed_only_where_the_mutant_is_aimed_at_it() -> None:
     first, second = steps[0], steps[1]
     aimed = Mutant("aimed", "", aims_of(f"PRE-01: {second.text}"), REFERENCE)
     general = Mutant("crude", "", aims_of("PRE-01"), REFERENCE, general=True)
-    proof = proof_of(aimed, [Outcome("failed", second.text, second.position)])
-    proof.mutants["crude"] = {"PRE-01": [Outcome("failed", first.text, first.position)]}
+    proof = proof_of(aimed, [Outcome("failed", second.text)])
+    proof.mutants["crude"] = {"PRE-01": [Outcome("failed", first.text)]}
     found = {one.position: one for one in then_coverage([aimed, general], proof) if one.id == "PRE-01"}
     assert (found[second.position].killed_by, found[second.position].general) == (["aimed"], [])
     assert (found[first.position].killed_by, found[first.position].general) == ([], ["crude"])
@@ -117,31 +138,81 @@ def test_the_row_of_an_outline_that_was_aimed_at_counts_although_another_failed_
     step = next(one for one in then_coverage([], Proof()) if one.id == "JOB-04" and "<" in one.text)
     aimed, other = 'job "train" consists of "train-master-0"', 'job "train" has no pods left'
     mutant = Mutant("kept", "", aims_of(f"JOB-04: {aimed}"), REFERENCE)
-    rows = [Outcome("failed", text, step.position) for text in (aimed, other)]
+    rows = [Outcome("failed", text) for text in (aimed, other)]
     found = then_coverage([mutant], Proof(mutants={"kept": {"JOB-04": rows}}))
     assert [one.position for one in found if one.killed_by] == [step.position]
 
 
 def test_a_step_that_was_reworded_since_is_not_killed() -> None:
-    step = next(one for one in then_coverage([], Proof()) if one.id == "PRE-01")
     mutant = Mutant("first", "", aims_of("PRE-01: an older"), REFERENCE)
-    proof = proof_of(mutant, [Outcome("failed", "an older wording", step.position)])
+    proof = proof_of(mutant, [Outcome("failed", "an older wording")])
     assert not any(one.killed_by for one in then_coverage([mutant], proof))
 
 
 def test_the_page_shows_step_and_what_was_seen() -> None:
     mutant = Mutant("first", "A fault.", aims_of("PRE-01: exactly one of", "PRE-02: no pod"), REFERENCE)
-    page = proof_page.write([mutant], [], proof_of(mutant, [Outcome("failed", COUNT, 1, "a | b")]))
-    assert f"| PRE-01 | first | {COUNT} | a \\| b |" in page
+    page = proof_page.write([mutant], [], proof_of(mutant, [Outcome("failed", COUNT, seen="a | b")]))
+    assert f"| PRE-01 | first | {COUNT} | a \\| b | not known |" in page
     assert "| first | PRE-02 | not run | - |" in page
     assert "| scenarios that survive | PRE-02 |" in page
 
 
-def test_the_time_scale_of_a_run_of_a_few_mutants_does_not_replace_that_of_the_others() -> None:
-    assert pooled_scale("", "0.3") == "0.3"
-    pooled = pooled_scale("1", "0.3")
-    assert pooled == "0.3 or 1: pooled from several runs, of several versions"
-    assert pooled_scale(pooled, "1") == pooled
+def test_a_step_is_found_by_its_text_wherever_it_is_now() -> None:
+    behaviour = next(one for one in claimed_behaviours() if one.id == "GNG-13")
+    text = '"peer-0" stays pending'
+    same = [number for number, step in enumerate(behaviour.steps) if step.text == text]
+    assert [position_of(Outcome("failed", text, number), behaviour) for number in (1, 2)] == same
+    shorter = replace(behaviour, steps=behaviour.steps[1:])
+    assert [position_of(Outcome("failed", text, number), shorter) for number in (1, 2)] == [one - 1 for one in same]
+    assert position_of(Outcome("failed", text, 3), behaviour) is None
+
+
+def test_a_step_with_a_doc_string_is_found_by_its_first_line() -> None:
+    behaviour = next(one for one in claimed_behaviours() if one.id == "DOC-1")
+    number = next(number for number, step in enumerate(behaviour.steps) if step.text_block and step.text.endswith(":"))
+    text = with_first_line(behaviour.steps[number].text, behaviour.steps[number].text_block)
+    assert position_of(Outcome("failed", text), behaviour) == number
+
+
+@pytest.mark.parametrize(
+    ("scale", "controls", "expected"),
+    [
+        ("0.3", [Outcome("passed", scale="0.3"), Outcome("passed", scale="1")], Control.SAME),
+        ("1", [Outcome("passed", scale="0.3")], Control.SHORTER),
+        ("0.3", [Outcome("passed", scale="1")], Control.NONE),
+        ("0.3", [Outcome("passed", scale="0.3"), Outcome("failed", RUNS, scale="0.3")], Control.NONE),
+        ("0.3", [Outcome("passed")], Control.NONE),
+        ("0.3", [], Control.NONE),
+        ("", [Outcome("passed", scale="0.3")], Control.UNKNOWN),
+    ],
+)
+def test_a_kill_has_a_control_with_the_same_or_shorter_limits(
+    scale: str, controls: list[Outcome], expected: Control
+) -> None:
+    mutant = Mutant("first", "", aims_of(f"PRE-01: {RUNS}"), REFERENCE)
+    proof = proof_of(mutant, [Outcome("failed", RUNS, scale=scale)])
+    proof.baseline[REFERENCE] = {"PRE-01": controls}
+    assert proof.control(mutant, mutant.aims[0]) is expected
+    figures = proof_page.write([mutant], [], proof).splitlines()
+    assert any(line.startswith("| kills,") and f"1 {expected}" in line for line in figures)
+
+
+def test_a_baseline_replaces_the_one_at_its_scale_and_what_is_not_known() -> None:
+    proof = Proof(baseline={REFERENCE: {"PRE-01": [Outcome("passed"), Outcome("error", scale="0.3")]}})
+    proof.keep_baseline(REFERENCE, {"PRE-01": [Outcome("passed", scale="1")]})
+    assert proof.baseline[REFERENCE]["PRE-01"] == [Outcome("error", scale="0.3"), Outcome("passed", scale="1")]
+    proof.keep_baseline(REFERENCE, {"PRE-01": [Outcome("passed", scale="0.3")]})
+    assert {one.scale: one.verdict for one in proof.baseline[REFERENCE]["PRE-01"]} == {"0.3": "passed", "1": "passed"}
+
+
+def test_what_is_saved_is_read_and_has_a_line_per_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "proof.json"
+    monkeypatch.setattr(proof_module, "FILE", file)
+    rows = [Outcome("failed", RUNS, 2, seen="é"), Outcome("passed", scale="1")]
+    proof = Proof(mutants={"first": {"PRE-01": rows, "PRE-02": rows[:1]}, "second": {}}, variants={"slow": {}})
+    proof.save()
+    assert Proof.read() == proof
+    assert sum("verdict" in line for line in file.read_text(encoding="utf-8").splitlines()) == 3
 
 
 def proof_of(mutant: Mutant, rows: list[Outcome]) -> Proof:

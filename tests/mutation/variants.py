@@ -12,8 +12,9 @@ from pathlib import Path
 from tests.mutation.aims import Aim
 from tests.mutation.faults.variations import VARIATIONS
 from tests.mutation.mutants import KUBE_SCHEDULER, REFERENCE, Mutant
+from tests.mutation.outcomes import Outcomes
 from tests.mutation.proof import claimed_behaviours
-from tests.mutation.runs import Outcomes, run_on_own_plane
+from tests.mutation.runs import run_on_own_plane, time_scale
 
 _CONFIGURATIONS = Path(__file__).resolve().parent / "configurations"
 VARIANT = "variants"
@@ -37,7 +38,7 @@ class Variant:
         else:
             variables = {"MUSTER_REFERENCE": f"tests.mutation.faults {self.name}"}
             mutant = Mutant(self.name, self.description, aims, REFERENCE, environment=variables)
-        return run_on_own_plane(mutant, directory, scale={"MUSTER_TIMEOUT_SCALE": "1"})
+        return run_on_own_plane(mutant, directory, time_scale("1"))
 
 
 VARIANTS = (

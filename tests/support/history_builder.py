@@ -150,13 +150,25 @@ class HistoryBuilder:
         return self._condition(name, "PodScheduled", "False", "SchedulingGated", message)
 
     def custom_object(
-        self, kind: str, name: str, status: dict[str, Any], spec: dict[str, Any] | None = None, owner: str = ""
+        self,
+        kind: str,
+        name: str,
+        status: dict[str, Any],
+        spec: dict[str, Any] | None = None,
+        owner: str = "",
+        annotations: dict[str, str] | None = None,
+        change: str = "",
     ) -> Self:
         """An object of a scheduler's own kind, in a new state; `owner` is the name of a pod."""
         owners = [{"kind": "Pod", "name": owner, "uid": f"uid-{owner}"}] if owner else []
-        metadata = {"name": name, "namespace": NAMESPACE, "ownerReferences": owners}
+        metadata = {
+            "name": name,
+            "namespace": NAMESPACE,
+            "ownerReferences": owners,
+            "annotations": annotations or {},
+        }
         body = {"metadata": metadata, "spec": spec or {}, "status": status}
-        return self._record(kind, body, "MODIFIED" if self.history.custom_objects(kind, name) else "ADDED")
+        return self._record(kind, body, change or ("MODIFIED" if self.history.custom_objects(kind, name) else "ADDED"))
 
     def custom_object_event(self, kind: str, name: str, reason: str, message: str) -> Self:
         """An event about such an object."""

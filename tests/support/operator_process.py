@@ -29,14 +29,23 @@ _PATHS = {
 def operator_kubeconfig(cluster: LocalCluster, directory: Path) -> Path:
     """Create the operator's service account; returns a kubeconfig with its token."""
     api, asked = cluster.connection.api, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-    for manifest in yaml.safe_load_all((ROOT / "manifests" / "operator" / "rbac.yaml").read_text()):
-        api.post(_PATHS[manifest["kind"]], manifest)
+    _grant(cluster, "rbac")
     token = api.post(f"{_ACCOUNTS}/muster-operator/token", asked)["status"]["token"]
     config = yaml.safe_load(cluster.client_kubeconfig("admin").read_text())
     config["users"] = [{"name": one["name"], "user": {"token": token}} for one in config["users"]]
     path = directory / "kubeconfig"
     path.write_text(yaml.safe_dump(config))
     return path
+
+
+def grant_kubectl_delivery(cluster: LocalCluster) -> None:
+    """What the operator needs in addition with --mpi-kubectl-delivery-image."""
+    _grant(cluster, "rbac-mpi-kubectl-delivery")
+
+
+def _grant(cluster: LocalCluster, name: str) -> None:
+    for manifest in yaml.safe_load_all((ROOT / "manifests" / "operator" / f"{name}.yaml").read_text()):
+        cluster.connection.api.post(_PATHS[manifest["kind"]], manifest)
 
 
 @contextmanager

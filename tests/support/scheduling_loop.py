@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from scheduler.client import ADDED, DELETED, ApiError
-from scheduler.core.plan import plan
 from scheduler.core.policy import Policy
 from scheduler.runtime.api_types import CustomResource
 from scheduler.runtime.cache import Cache
 from scheduler.runtime.event_recorder import EventRecorder
 from scheduler.runtime.executor import Executor
 from scheduler.runtime.metrics import Metrics
+from scheduler.runtime.scheduler import run_cycle
 from tests.support.scheduler_requests import RecordingClient, observe_node, observe_pod
 
 
@@ -48,10 +48,7 @@ class SchedulingLoop(RecordingClient):
         while True:
             await self._wake.wait()
             self._wake.clear()
-            actions = plan(self._cache.cluster, Policy())
-            self._cache.cluster.clear_changes()
-            for action in actions:
-                self.executor.start(action)
+            await run_cycle(self._cache.cluster, Policy(), self.executor.start)
 
     async def request(self, method: str, path: str, body: object = None, **options: Any) -> bytes:
         answer = await super().request(method, path, body, **options)

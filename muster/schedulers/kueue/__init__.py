@@ -19,6 +19,7 @@ from muster.processes.readiness import HealthCheck, Port, wait_until
 from muster.schedulers.base import ProcessContext, Scheduler
 from muster.schedulers.crds import install_crd_manifests, read_crds
 from muster.schedulers.dialect import Dialect
+from muster.schedulers.differences import Difference, client_limits
 from muster.schedulers.excuses import Excuse
 from muster.schedulers.kube_scheduler import KubeScheduler
 from muster.schedulers.kueue.dialect import KueueDialect
@@ -48,10 +49,12 @@ class Kueue(Scheduler):
         "gangs": _DOCUMENTATION + "topology_aware_scheduling/",
         "queues": _DOCUMENTATION + "cluster_queue/",
         "taints": "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/",
+        "volumes": "https://kubernetes.io/docs/concepts/storage/persistent-volumes/",
     }
     capabilities_by_configuration: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "preempt": {
             "preemption": _DOCUMENTATION + "preemption/",
+            "own-victims": _DOCUMENTATION + "preemption/",  # Workloads preempt Workloads
             "job-preemption": _DOCUMENTATION + "preemption/",
         },
     }
@@ -69,7 +72,7 @@ class Kueue(Scheduler):
         ),
         Excuse(
             ("PRE-25", "TEN-06", "TNT-01"),
-            "a pod that is not admitted reports only that it is gated, and its Workload says why",
+            "a pod that is not admitted reports only that it is gated; its Workload says why, in its own wording",
             _TROUBLESHOOTING,
             part="where the pod is in a queue: that it reports why it is pending, and not its Workload",
         ),
@@ -83,6 +86,30 @@ class Kueue(Scheduler):
             "its event Stopped names the owner of a Workload, and no node",
             _DOCUMENTATION + "preemption/",
             part="that the event names the preemptor and the node",
+        ),
+    )
+
+    differences: ClassVar[tuple[Difference, ...]] = (
+        client_limits("50 requests/s, burst 100", _QPS, _BURST),
+        *KubeScheduler.differences[1:],
+        Difference(
+            "withinClusterQueue",
+            "Never",
+            "LowerPriority",
+            "without it no workload is preempted",
+            only=("preempt",),
+        ),
+        Difference(
+            "integrations",
+            "batch/Job and others",
+            "pod only",
+            "the scenarios create pods, and no jobs that Kueue would suspend",
+        ),
+        Difference(
+            "webhooks",
+            "on",
+            "off; Muster writes on a pod what they would write",
+            "a paused Kueue would refuse every pod",
         ),
     )
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from muster.cluster.resources import Resource
-from muster.errors import NotSupported
 from muster.recording.conventions import KUBERNETES, Conventions
 from muster.recording.objects import Condition, CustomObject, Pod
 from muster.recording.pod_history import PROBE_ROLE, ROLE_LABEL
@@ -29,6 +28,8 @@ from muster.schedulers.kueue.objects import (
     local_queue,
 )
 from muster.schedulers.requests import GangRequest, PodRequest, QueueRequest
+from muster.schedulers.unsupported import KUEUE as KUEUE_UNSUPPORTED
+from muster.schedulers.unsupported import Feature, Unsupported
 
 _OWN = "kueue.x-k8s.io/"
 _GROUP = _OWN + "pod-group-name"
@@ -49,18 +50,29 @@ def _is_group_unschedulable(condition: Mapping[str, Any]) -> bool:
     return without_quota or KUBERNETES.is_group_unschedulable(condition)
 
 
+# The Workload's message counts the nodes that topology-aware scheduling has excluded, by the reason; other nodes than
+# the scenario's do not count: the probe's has a taint that no pod tolerates.
+_WORDINGS = {
+    "Unschedulable": "QuotaReserved=False",
+    "Insufficient nvidia.com/gpu": r'excluded:.* resource "nvidia\.com/gpu": [1-9]',
+    "untolerated taint": r'excluded:.* taint "(?!muster\.dev/)[^"]+:NoSchedule": [1-9]',
+}
+
 KUEUE = Conventions(
     disruption_conditions=("DisruptionTarget", "TerminationTarget"),
     is_preemption=_is_preemption,
     group_kinds=(KUEUE_WORKLOAD.kind,),
     is_group_unschedulable=_is_group_unschedulable,
     reports_gated_pods_on_groups=True,
+    group_wordings=_WORDINGS,
 )
 
 
 class KueueDialect(Dialect):
     """kueue.x-k8s.io/v1beta2, for pods."""
 
+    project = "Kueue"
+    unsupported: tuple[Unsupported, ...] = KUEUE_UNSUPPORTED
     kinds_read: tuple[Resource, ...] = (KUEUE_WORKLOAD, KUEUE_CLUSTER_QUEUE)
     group_kind: Resource | None = KUEUE_WORKLOAD
     queue_kind: Resource | None = KUEUE_CLUSTER_QUEUE
@@ -78,7 +90,7 @@ class KueueDialect(Dialect):
 
     def pod_manifest(self, request: PodRequest, namespace: str) -> Manifest:
         if request.non_preemptible:
-            raise NotSupported("Kueue does not support non-preemptible pods")
+            raise self.not_supported(Feature.NON_PREEMPTIBLE)
         manifest = super().pod_manifest(request, namespace)
         queue = self._queue_for(request, namespace)
         if not queue:
@@ -100,23 +112,25 @@ class KueueDialect(Dialect):
 
     def gang_manifest(self, request: GangRequest, namespace: str) -> None:
         if request.linked_gangs:
-            raise NotSupported("Kueue does not support linked gangs")
+            raise self.not_supported(Feature.LINKED_GANGS)
         if len(request.members) > request.min_member:
-            raise NotSupported("a pod group of Kueue has a size and no minimum: all of it is admitted together")
+            raise self.not_supported(Feature.SURPLUS_MEMBERS)
         self._gangs[namespace, request.name] = request
 
     def check_pod_deletion(self, request: PodRequest) -> None:
         if request.gang:
-            raise NotSupported("Kueue keeps a deleted pod of a group until another pod, of another name, replaces it")
+            raise self.not_supported(Feature.MEMBER_DELETION)
 
     def check_direct_binding(self) -> None:
-        raise NotSupported("a pod that Kueue has not admitted is gated, and the API server refuses its binding")
+        raise self.not_supported(Feature.DIRECT_BINDING)
 
     def queue_manifest(self, request: QueueRequest) -> Manifest:
         if request.reserves_for_head:
-            raise NotSupported("Kueue does not support a reservation for the job at the head of a queue")
-        if request.lends or request.weight != 1:
-            raise NotSupported("Kueue lends quota and applies weights inside a cohort, and Muster creates no cohort")
+            raise self.not_supported(Feature.HEAD_RESERVATION)
+        if request.lends:
+            raise self.not_supported(Feature.LENDING)
+        if request.weight != 1:
+            raise self.not_supported(Feature.WEIGHTS)
         return cluster_queue(request, preempts=self.preempts)
 
     def queue_objects_in_namespace(self, request: QueueRequest, namespace: str) -> list[Manifest]:
@@ -160,7 +174,7 @@ class KueueDialect(Dialect):
         try:
             return self._gangs[namespace, gang]
         except KeyError:
-            raise NotSupported("a pod of Kueue declares its group itself: create no pod before its gang") from None
+            raise self.not_supported(Feature.PODS_BEFORE_GANG) from None
 
 
 def _role_hash(manifest: Manifest, role: str) -> str:

@@ -153,12 +153,11 @@ def a_pending_gang_blocks_all_later_units(patch: Patch) -> None:
     """While a gang is unschedulable, no unit behind it is scheduled, of whatever queue."""
     run = SchedulingCycle.run
 
-    def up_to_a_pending_gang(cycle: SchedulingCycle, pending: Sequence[Unit]) -> list[Action]:
+    def up_to_a_pending_gang(cycle: SchedulingCycle, pending: Sequence[Unit]) -> Iterator[Sequence[Action]]:
         for unit in pending:
-            run(cycle, [unit])
+            yield from run(cycle, [unit])
             if unit.groups and not cycle.started.issuperset(group.key for group in unit.groups):
                 break
-        return cycle.actions
 
     patch.attribute(SchedulingCycle, "run", up_to_a_pending_gang)
 

@@ -14,6 +14,7 @@ from scheduler.operator.job_spec import EXIT_CODE, JobSpec, ReplicaSpec
 from scheduler.operator.lost_replicas import Profile
 from scheduler.operator.pytorch_job import PyTorchJob
 from scheduler.operator.replicas import RoleReplicas
+from tests.mutation.aims import Aim
 from tests.mutation.faults.registry import Patch, operator_fault
 
 _replaces = Profile.replaces
@@ -222,7 +223,7 @@ def vanished_replicas_are_not_lost(patch: Patch) -> None:
     patch.attribute(RoleReplicas, "vanished", property(lambda _role: 0))
 
 
-@operator_fault('JOB-10: job "steady" consists of')
+@operator_fault(Aim("JOB-10", 'job "steady" consists of', also=('job "steady" is Running',)))  # if the pods ran by then
 def restart_replaces_all_pods(patch: Patch) -> None:
     """Pods that the operator's process finds when it starts are deleted and created again."""
     observe_role, own, found_at_start = replicas.observe_role, set[str](), dict[str, set[str]]()

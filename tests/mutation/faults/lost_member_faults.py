@@ -8,7 +8,7 @@ from dataclasses import replace
 from scheduler.core import podgroup_phases, scheduling_units
 from scheduler.core.actions import UNSCHEDULABLE, Action, Release
 from scheduler.core.cluster_state import ClusterState
-from scheduler.core.plan import SchedulingCycle, plan
+from scheduler.core.plan import SchedulingCycle, decisions
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import Group, Key, Pod
 from scheduler.core.scheduling_units import Unit, counted_members, effective_min_member, reaches_min_member
@@ -45,18 +45,17 @@ def gangs_below_min_member_are_evicted(patch: Patch) -> None:
 @fault('GNG-01: the whole gang "train" runs')
 def started_gangs_lose_a_member(patch: Patch) -> None:
     """One member of a started gang is evicted in a later cycle, for no pod."""
-    original, done = plan, set[Key]()
+    original, done = decisions, set[Key]()
 
-    def plan_and_release(cluster: ClusterState, policy: Policy) -> list[Action]:
-        actions = original(cluster, policy)
+    def decide_and_release(cluster: ClusterState, policy: Policy) -> Iterator[Sequence[Action]]:
+        yield from original(cluster, policy)
         for key, group in cluster.groups.items():
             bound = [pod for pod in counted_members(group, cluster) if not pod.binding]
             if key not in done and reaches_min_member(group, bound):
                 done.add(key)
-                actions.append(Release(bound[-1], "injected fault"))
-        return actions
+                yield [Release(bound[-1], "injected fault")]
 
-    patch.function(original, plan_and_release)
+    patch.function(original, decide_and_release)
 
 
 @fault('FLT-03: the whole gang "train" runs')

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 import msgspec
 
 from scheduler.client import DELETED
+from scheduler.core.bound_pods import BoundPods
+from scheduler.core.cluster_state import ClusterState
 from scheduler.core.scheduling_types import Pod
 from scheduler.runtime import convert, pod_volumes
 from scheduler.runtime.api_types import ApiPod
@@ -24,6 +27,17 @@ def scheduler_names_are_ignored(patch: Patch) -> None:
         return replace(read(found), scheduler="muster-scheduler")
 
     patch.function(read, as_its_own)
+
+
+@fault('PRE-37: "other" was not evicted')
+def pods_of_other_schedulers_are_preempted(patch: Patch) -> None:
+    """A running pod may be preempted whatever its schedulerName is."""
+    begin = BoundPods.__init__
+
+    def with_all_pods(bound: BoundPods, cluster: ClusterState, _: Set[str]) -> None:
+        begin(bound, cluster, {pod.scheduler for pod in cluster.pods.values()})
+
+    patch.attribute(BoundPods, "__init__", with_all_pods)
 
 
 @fault(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from scheduler.core.actions import Action, Evict
 from scheduler.core.capacity import Capacity, Crowding, size
 from scheduler.core.cluster_state import ClusterState
 from scheduler.core.node_table import Eligibility
-from scheduler.core.plan import SchedulingCycle, plan
+from scheduler.core.plan import SchedulingCycle, decisions
 from scheduler.core.policy import Policy
 from scheduler.core.reprieve import PreemptionPlan
 from scheduler.core.scheduling_types import Pod, PodRequirements
@@ -221,10 +222,10 @@ def preempts_although_the_pod_fits(patch: Patch) -> None:
 @fault("PRE-01: no other pod was evicted or failed")
 def preempts_again_for_a_bound_pod(patch: Patch) -> None:
     """A preemptor that is bound preempts one more pod in a later cycle."""
-    original, preemptors = plan, set[str]()
+    original, preemptors = decisions, set[str]()
 
-    def plan_and_preempt_again(cluster: ClusterState, policy: Policy) -> list[Action]:
-        actions = original(cluster, policy)
+    def decide_and_preempt_again(cluster: ClusterState, policy: Policy) -> Iterator[Sequence[Action]]:
+        actions = list(chain.from_iterable(original(cluster, policy)))
         for bound in [cluster.pods[uid] for uid in preemptors & cluster.pods.keys() if cluster.pods[uid].node]:
             lower = [pod for pod in cluster.bound() if pod.key[0] == bound.key[0] and pod.priority < bound.priority]
             victims = [pod for pod in lower if not pod.terminating]
@@ -232,9 +233,9 @@ def preempts_again_for_a_bound_pod(patch: Patch) -> None:
                 preemptors.discard(bound.uid)
                 actions.append(Evict(victims[0], "/".join(bound.key), bound, "injected fault"))
         preemptors.update(action.trigger.uid for action in actions if isinstance(action, Evict))
-        return actions
+        yield actions
 
-    patch.function(original, plan_and_preempt_again)
+    patch.function(original, decide_and_preempt_again)
 
 
 def _candidates_in_namespace(members: Sequence[Pod], candidates: Candidates) -> list[Pod]:

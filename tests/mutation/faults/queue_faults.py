@@ -11,6 +11,7 @@ from scheduler.core.plan import SchedulingCycle
 from scheduler.core.policy import Policy
 from scheduler.core.queue_usage import QueueUsage
 from scheduler.core.scheduling_types import CPU, MEMORY, Pod
+from scheduler.core.scheduling_units import Unit
 from scheduler.runtime.assumed_pods import AssumedPods
 from tests.mutation.faults.registry import Patch, fault
 
@@ -59,6 +60,31 @@ def no_queue_is_strict_fifo(patch: Patch) -> None:
 def closed_queues_accept_work(patch: Patch) -> None:
     """Closed and missing queues accept work."""
     patch.function(admission.rejection, lambda *_: "")
+
+
+@fault('QUE-21: no pod of the gang "lost" is bound')
+def missing_queues_accept_work(patch: Patch) -> None:
+    """A queue that does not exist accepts work; a closed one does not."""
+    rejection = admission.rejection
+
+    def of_known_queues(queue: str, cluster: ClusterState) -> str:
+        return rejection(queue, cluster) if queue in cluster.queues else ""
+
+    patch.function(rejection, of_known_queues)
+
+
+@fault('QUE-22: the whole gang "lost" runs')
+def jobs_of_missing_queues_are_rejected_for_good(patch: Patch) -> None:
+    """A gang whose queue was missing once is never scheduled, although the queue was created later."""
+    rejection, rejected = admission.unit_rejection, dict[str, str]()
+
+    def as_before(unit: Unit, cluster: ClusterState) -> str:
+        reason = rejected.get(unit.name) or rejection(unit, cluster)
+        if "does not exist" in reason:
+            rejected[unit.name] = reason
+        return reason
+
+    patch.function(rejection, as_before)
 
 
 @fault('QUE-12: the whole gang "next" runs')

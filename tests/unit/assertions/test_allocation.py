@@ -19,3 +19,13 @@ def test_fully_allocated() -> None:
     question = fully_allocated(("east", "west"), "nvidia.com/gpu")
     assert ask(question, builder) is TRUE
     assert ask(question, HistoryBuilder().node("east", 4)) is PENDING
+
+
+def test_a_pod_that_ran_once_is_on_no_node() -> None:
+    spread = spread_over(("left", "right"), 2)
+    two_nodes = HistoryBuilder().node("east", 1).node("west", 1).running_pod("left", "east", 1).pod("right", 1)
+    assert ask(spread, two_nodes) is PENDING
+    assert ask(spread, two_nodes.run("right", "west")) is TRUE
+    assert ask(spread, two_nodes.delete("left")) is FALSE
+    assert ask(spread, two_nodes.gone("left")) is FALSE
+    assert ask(spread_over(("left", "right"), 1), full_node().finish("left", "Failed")) is FALSE

@@ -7,7 +7,7 @@ from muster.assertions.events import (
     scheduling_failure_names,
 )
 from muster.assertions.pods import unschedulable
-from muster.recording.questions import eventually
+from muster.recording.questions import Question, eventually
 from muster.schedulers.kueue.dialect import KUEUE
 from tests.support.history_builder import PENDING, TRUE, HistoryBuilder, ask, full_node
 
@@ -32,24 +32,65 @@ def test_events_about_a_pod() -> None:
     assert ask(event_contains("missing", "TaintManagerEviction", "Marking"), builder) is PENDING
 
 
-WAITS = {"conditions": [{"type": "QuotaReserved", "status": "False", "message": "insufficient quota"}]}
+NO_QUOTA = "couldn't assign flavors to pod set main: insufficient quota for nvidia.com/gpu in flavor default"
+PENDING_WORKLOAD = {"conditions": [{"type": "QuotaReserved", "status": "False", "message": NO_QUOTA}]}
+WITHOUT_REASON = {"conditions": [{"type": "QuotaReserved", "status": "False", "message": "The workload is pending"}]}
 RESERVED = {"conditions": [{"type": "QuotaReserved", "status": "True"}]}
 
 
+def by_group(*terms: str) -> Question:
+    """The step's question about the gated pod "large"."""
+    return or_by_group(scheduling_failure_names("large", terms), "large", terms)
+
+
 def test_a_gated_pod_is_reported_by_its_group_object() -> None:
-    question = or_by_group(scheduling_failure_names("large", ("nvidia.com/gpu",)), "large")
+    question = by_group("nvidia.com/gpu")
     builder = HistoryBuilder(KUEUE).pod("large", 3).pod("other", 1).gated("large").gated("other")
     assert ask(question, builder) is PENDING
-    assert ask(question, builder.custom_object("Workload", "pod-other", WAITS, owner="other")) is PENDING
-    assert ask(question, builder.custom_object("Workload", "pod-large", WAITS, owner="large")) is TRUE
+    assert ask(question, builder.custom_object("Workload", "pod-other", PENDING_WORKLOAD, owner="other")) is PENDING
+    assert ask(question, builder.custom_object("Workload", "pod-large", PENDING_WORKLOAD, owner="large")) is TRUE
     assert ask(question, builder.custom_object("Workload", "pod-large", RESERVED, owner="large")) is PENDING
+
+
+def test_the_group_object_of_a_gated_pod_must_name_the_reason() -> None:
+    builder = HistoryBuilder(KUEUE).pod("large", 3).gated("large")
+    builder.custom_object("Workload", "pod-large", WITHOUT_REASON, owner="large")
+    assert ask(by_group("nvidia.com/gpu"), builder) is PENDING
+    assert "The workload is pending" in by_group("nvidia.com/gpu").ask(builder.history).seen
+    builder.custom_object("Workload", "pod-large", PENDING_WORKLOAD, owner="large")
+    assert ask(by_group("nvidia.com/gpu"), builder) is TRUE
+    assert ask(by_group("taint"), builder) is PENDING
+    assert ask(by_group("nvidia.com/gpu", "taint"), builder) is PENDING
 
 
 def test_a_pod_without_gates_reports_for_itself() -> None:
     """Also where another pod of the same scheduler is gated, and where groups do not speak for pods."""
-    question = or_by_group(scheduling_failure_names("large", ("nvidia.com/gpu",)), "large")
+    question = by_group("nvidia.com/gpu")
     ungated = HistoryBuilder(KUEUE).pod("large", 3).unschedulable("large", "no reason")
-    assert ask(question, ungated.custom_object("Workload", "pod-large", WAITS, owner="large")) is PENDING
+    assert ask(question, ungated.custom_object("Workload", "pod-large", PENDING_WORKLOAD, owner="large")) is PENDING
     assert ask(question, ungated.unschedulable("large", "Insufficient nvidia.com/gpu")) is TRUE
     plain = HistoryBuilder().pod("large", 3).gated("large")
-    assert ask(question, plain.custom_object("Workload", "pod-large", WAITS, owner="large")) is PENDING
+    assert ask(question, plain.custom_object("Workload", "pod-large", PENDING_WORKLOAD, owner="large")) is PENDING
+
+
+TOPOLOGY = (
+    "couldn't assign flavors to pod set main: topology \"muster\" doesn't allow to fit any of 1 pod(s). Total nodes: 3"
+)
+
+
+def workload(message: str) -> HistoryBuilder:
+    status = {"conditions": [{"type": "QuotaReserved", "status": "False", "message": message}]}
+    builder = HistoryBuilder(KUEUE).pod("large", 3).gated("large")
+    return builder.custom_object("Workload", "pod-large", status, owner="large")
+
+
+def test_a_term_is_asked_in_the_wording_of_the_group_object() -> None:
+    of_probe = 'taint "muster.dev/probe:NoExecute": 1'
+    full = workload(f'{TOPOLOGY}; excluded: resource "nvidia.com/gpu": 2, {of_probe}')
+    tainted = workload(f'{TOPOLOGY}; excluded: taint "gpu=true:NoSchedule": 2, {of_probe}')
+    assert ask(by_group("Unschedulable", "nvidia.com/gpu"), full) is TRUE
+    assert ask(by_group("Insufficient nvidia.com/gpu"), full) is TRUE
+    assert ask(by_group("untolerated taint"), full) is PENDING
+    assert ask(by_group("untolerated taint"), tainted) is TRUE
+    assert ask(by_group("Insufficient nvidia.com/gpu"), tainted) is PENDING
+    assert ask(by_group("Insufficient nvidia.com/gpu"), workload("insufficient quota for nvidia.com/gpu")) is PENDING

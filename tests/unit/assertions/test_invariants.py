@@ -6,8 +6,6 @@ from muster.assertions.invariants import (
     no_node_overcommitted,
     no_pod_bound_against_taint,
     no_pod_of_another_scheduler_bound,
-    no_started_gang_below_min_member,
-    nodes_that_fit,
 )
 from muster.recording.conventions import KUBERNETES
 from tests.support.history_builder import HistoryBuilder
@@ -94,54 +92,3 @@ def test_a_pod_of_another_scheduler_is_not_bound() -> None:
     assert no_pod_of_another_scheduler_bound(builder.bind("foreign", "n").history) == [
         "foreign has schedulerName other and was bound to n"
     ]
-
-
-def gang_of_two() -> HistoryBuilder:
-    builder = HistoryBuilder(replace(KUBERNETES, group_name_keys=("group",)))
-    builder.custom_object("PodGroup", "train", {}, {"minMember": 2}).node("n", 4)
-    for name in ("train-0", "train-1"):
-        builder.pod(name, 1, labels={"group": "train"}).run(name, "n")
-    return builder
-
-
-def test_a_started_gang_loses_no_pod() -> None:
-    builder = gang_of_two()
-    assert no_started_gang_below_min_member(builder.history) == []
-    assert no_started_gang_below_min_member(builder.delete("train-1").history) == [
-        "gang train had started with minMember 2, and then lost train-1 at 0.9 s"
-    ]
-
-
-def test_a_gang_may_lose_pods_that_ended_were_preempted_or_deleted_by_the_scenario() -> None:
-    ended = gang_of_two().finish("train-1").delete("train-1")
-    preempted = gang_of_two().mark_disruption_target("train-1").delete("train-1")
-    by_taint = gang_of_two().mark_disruption_target("train-1", "DeletionByTaintManager").delete("train-1")
-    deleted = gang_of_two().delete("train-1")
-    deleted.history.removed_on_purpose.add("uid-train-1")
-    for builder in (ended, preempted, by_taint, deleted):
-        assert no_started_gang_below_min_member(builder.history) == []
-
-
-def test_a_gang_of_equal_name_in_another_namespace_is_another_gang() -> None:
-    builder = gang_of_two()
-    builder.pod("peer", 1, labels={"group": "train"}, namespace="team-b").run("peer", "n").delete("train-1")
-    assert no_started_gang_below_min_member(builder.history) == [
-        "gang train had started with minMember 2, and then lost train-1 at 1.2 s"
-    ]
-
-
-def test_a_gang_may_lose_pods_above_min_member() -> None:
-    builder = gang_of_two().pod("train-2", 1, labels={"group": "train"}).run("train-2", "n").delete("train-2")
-    assert no_started_gang_below_min_member(builder.history) == []
-
-
-def test_a_pod_fits_where_its_requests_are_free_and_its_taints_tolerated() -> None:
-    builder = HistoryBuilder().node("full", 2).running_pod("old", "full", 1).node("tainted", 2, taints=TAINT)
-    builder.node("cordoned", 2, unschedulable=True).node("free", 2).pod("new", 2)
-    builder.pod("tolerant", 2, tolerations=[{"key": "gpu", "operator": "Exists"}]).pod("large", 3)
-    fitting = {
-        name: nodes_that_fit(builder.history, pod)
-        for name in ("new", "tolerant", "large")
-        if (pod := builder.history.pod(name))
-    }
-    assert fitting == {"new": ["free"], "tolerant": ["tainted", "free"], "large": []}

@@ -12,6 +12,7 @@ from muster.assertions.preemption import every_victim_necessary, exactly_preempt
 from muster.errors import ConformanceFailure, HarnessError, SchedulerNotServing
 from muster.recording.questions import eventually
 from muster.recording.records import Moment
+from steps.pod_assertions import pods_run_on_different_nodes
 from tests.support.history_builder import FALSE, PENDING, TRUE, HistoryBuilder, ask, full_node
 
 
@@ -66,6 +67,15 @@ def test_a_pod_that_ran_once_does_not_run() -> None:
     with pytest.raises(ConformanceFailure, match=r"no longer: a ran from 0.4 s and is gone since 0.6 s"):
         watched.confirm()
     watched.confirm()  # asked once
+
+
+def test_pods_that_ran_on_different_nodes_must_still_do_so() -> None:
+    builder = HistoryBuilder().node("east", 1).node("west", 1).running_pod("a", "east", 1).running_pod("b", "west", 1)
+    watched = recording(builder)
+    pods_run_on_different_nodes(watched, ("a", "b"), 2)
+    builder.delete("a").gone("a")
+    with pytest.raises(ConformanceFailure, match="wanted   a, b running on 2 different nodes"):
+        watched.confirm()
 
 
 def test_a_pod_that_runs() -> None:

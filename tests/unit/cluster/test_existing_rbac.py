@@ -65,6 +65,8 @@ def test_the_roles_only_read_in_namespaces_of_other_tenants() -> None:
         "get clusterroles.rbac.authorization.k8s.io muster-scenario",
         "bind clusterroles.rbac.authorization.k8s.io muster-scenario",
         "get leases.coordination.k8s.io heartbeat",
+        "get leases.coordination.k8s.io kube-scheduler",
+        "get leases.coordination.k8s.io koord-scheduler",
     ]
 
 

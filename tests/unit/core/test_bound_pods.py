@@ -8,7 +8,7 @@ import pytest
 
 from scheduler.core.disruption_budgets import DisruptionBudgets
 from scheduler.core.node_table import term_matches
-from scheduler.core.pod_constraints import SelectorRequirement
+from scheduler.core.pod_constraints import NODE_NAME, SelectorRequirement
 from scheduler.core.scheduling_types import GPU, Pod
 from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
@@ -112,8 +112,8 @@ def test_volumes_are_counted_on_each_node_that_a_term_matches() -> None:
         cluster.node(f"n{number}", 1, labels={"zone": f"z{number % 2}"} if number else {})
     terms = (
         (SelectorRequirement("zone", "In", ("z0", "z1", "z0")),),
-        (SelectorRequirement("metadata.name", "In", ("n0", "n3", "none")),),
-        (SelectorRequirement("zone", "In", ("z1",)), SelectorRequirement("metadata.name", "NotIn", ("n1",))),
+        (SelectorRequirement(NODE_NAME, "In", ("n0", "n3", "none")),),
+        (SelectorRequirement("zone", "In", ("z1",)), SelectorRequirement(NODE_NAME, "NotIn", ("n1",))),
         (SelectorRequirement("zone", "DoesNotExist"),),
     )
     limits = (1, 10, 100, 1000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -32,6 +33,27 @@ def test_excessive_pods_with_a_node_name_fill_the_node() -> None:
     for number, memory in enumerate(("4Ei", "4Ei", "4Ei", "7Ei", "1e30")):
         state.set_pod(convert_pod(a_pod(str(number), memory, node="n")))
         assert not Snapshot(state).free_now.fitting(convert_pod(a_pod("next", "1")).requirements).any()
+
+
+def test_the_sum_of_many_large_pods_does_not_overflow() -> None:
+    """They fill the node until the last of those that are too many is gone, terminating ones included."""
+    state = ClusterState()
+    state.set_node(convert_node(a_node("1e30")))
+    pods = [convert_pod(a_pod(str(number), str(MAX_AMOUNT), node="n")) for number in range(2_100)]
+    small = convert_pod(a_pod("next", "1")).requirements
+    assert state.table
+    for number, pod in enumerate(pods):
+        state.set_pod(replace(pod, terminating=number < 1_100))
+    snapshot = Snapshot(state)
+    assert not snapshot.free_now.fitting(small).any()
+    assert not snapshot.free_later.fitting(small).any()
+    for pod in pods[1:]:
+        assert not Snapshot(state).free_now.fitting(small).any()
+        state.remove_pod(pod.uid)
+    state.remove_pod(pods[0].uid)
+    assert Snapshot(state).free_now.fitting(small).all()
+    assert not state.table.used.any()
+    assert not state.table.terminating.any()
 
 
 def test_an_excessive_pending_pod_counts_as_nothing_and_has_a_reason() -> None:

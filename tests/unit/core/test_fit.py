@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.core.node_table import NodeTable
-from scheduler.core.pod_constraints import SelectorRequirement
+from scheduler.core.node_table import NodeTable, term_matches
+from scheduler.core.pod_constraints import NODE_NAME, SelectorRequirement
 from scheduler.core.scheduling_types import PodRequirements, Taint, Toleration
 from tests.support.cluster_builder import FakeCluster
 
@@ -94,7 +94,14 @@ def test_tolerations_match_as_in_kubernetes(toleration: Toleration, tolerated: b
 
 @pytest.mark.parametrize(
     ("operator", "value", "tolerated"),
-    [("Gt", "9", True), ("Gt", "10", False), ("Lt", "11", True), ("Lt", "10", False), ("Gt", "many", False)],
+    [
+        ("Gt", "9", True),
+        ("Gt", "10", False),
+        ("Lt", "11", True),
+        ("Lt", "10", False),
+        ("Gt", "many", False),
+        ("Gt", "0_9", False),
+    ],
 )
 def test_tolerations_compare_numbers(operator: str, value: str, tolerated: bool) -> None:
     """The value of the taint is greater, or less, than that of the toleration."""
@@ -145,7 +152,18 @@ def test_a_selector_must_match() -> None:
         (SelectorRequirement("rank", "Lt", ("5",)), {"east"}),
         (SelectorRequirement("rank", "Gt", ("many",)), set()),
         (SelectorRequirement("rank", "Gt"), set()),
-        (SelectorRequirement("metadata.name", "In", ("bare",)), {"bare"}),
+        (SelectorRequirement("rank", "Gt", ("+3",)), {"west"}),
+        (SelectorRequirement("rank", "Gt", ("-1_0",)), set()),
+        (SelectorRequirement("rank", "Gt", (" 3",)), set()),
+        (SelectorRequirement("rank", "Gt", ("\N{ARABIC-INDIC DIGIT THREE}",)), set()),
+        (SelectorRequirement("rank", "Lt", ("0" * 5_000 + "5",)), {"east"}),
+        (SelectorRequirement("rank", "Lt", (str(2**63 - 1),)), {"east", "west"}),
+        (SelectorRequirement("rank", "Lt", (str(2**63),)), set()),
+        (SelectorRequirement("rank", "Gt", (str(-(2**63)),)), {"east", "west"}),
+        (SelectorRequirement("rank", "Gt", (str(-(2**63) - 1),)), set()),
+        (SelectorRequirement(NODE_NAME, "In", ("bare",)), {"bare"}),
+        (SelectorRequirement("metadata.name", "In", ("bare",)), set()),
+        (SelectorRequirement("metadata.name", "DoesNotExist"), {"east", "west", "bare"}),
         (SelectorRequirement("zone", "Like", ("east",)), set()),
     ],
 )
@@ -157,6 +175,20 @@ def test_affinity_operators_match_as_in_kubernetes(line: SelectorRequirement, no
     for number in range(3):
         cluster.pod(f"pod-{number}", 1, affinity=((line,),))
     assert set(cluster.plan().bound.values()) == nodes
+
+
+def test_a_label_does_not_stand_for_the_name_of_a_node() -> None:
+    cluster = FakeCluster()
+    cluster.node("a", 8, labels={"metadata.name": "b"})
+    cluster.node("b", 8)
+    of_name = SelectorRequirement(NODE_NAME, "In", ("b",))
+    of_label = SelectorRequirement("metadata.name", "In", ("b",))
+    cluster.pod("of-name", 1, affinity=((of_name,),))
+    cluster.pod("of-label", 1, affinity=((of_label,),))
+    cluster.pod("selective", 1, selector=(("metadata.name", "b"),))
+    cluster.pod("of-both", 1, affinity=((of_name, of_label),))
+    assert cluster.plan().bound == {"of-name": "b", "of-label": "a", "selective": "a"}
+    assert [term_matches(node, (of_name,)) for node in cluster.state.table.nodes] == [False, True]
 
 
 def test_one_of_several_terms_is_enough_and_an_empty_term_matches_nothing() -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import product
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from scheduler.core.effort import Effort
@@ -22,6 +22,7 @@ sizes = st.tuples(st.integers(0, 3), st.integers(1, 4))
 
 
 @bounded
+@example([((0, 1), False), ((0, 2), True), ((0, 2), True)], [(0, 1)] * 4)  # the nodes have a place more than is needed
 @given(st.lists(st.tuples(sizes, st.booleans()), min_size=1, max_size=5), st.lists(sizes, min_size=1, max_size=5))
 def test_a_placement_is_found_exactly_when_one_exists(
     nodes: list[tuple[tuple[int, int], bool]], members: list[tuple[int, int]]
@@ -32,7 +33,9 @@ def test_a_placement_is_found_exactly_when_one_exists(
     selectors: list[dict[str, object]] = [{}, {"selector": (("pool", "a"),)}]
     classes = [requirements(gpus, cpu, **selectors[number % 2]) for number, (gpus, cpu) in enumerate(members)]
     capacity = Snapshot(cluster.state).free_now
-    assume(all(capacity.max_pods(one) >= count for one, count in Counter(classes).items()))  # else it is not searched
+    assume(
+        all(capacity.places(one).sum() >= count for one, count in Counter(classes).items())
+    )  # else it is not searched
     found = search(Counter(classes), capacity, Effort())
     names = sorted(cluster.state.nodes)
     if found is not None:

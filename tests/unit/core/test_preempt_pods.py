@@ -232,6 +232,17 @@ def test_pods_of_another_queue_are_not_preempted() -> None:
     assert cluster.plan().evicted == set()
 
 
+def test_pods_of_other_schedulers_are_not_preempted() -> None:
+    cluster = FakeCluster()
+    cluster.node("n", 2)
+    cluster.pod("other", 1, 1, on="n", scheduler="default-scheduler")
+    cluster.pod("own", 1, 10, on="n")
+    cluster.pod("urgent", 1, 100)
+    assert cluster.plan().evicted == {"own"}
+    cluster.pod("large", 2, 1000)
+    assert cluster.plan().evicted == {"own"}
+
+
 def test_a_gang_with_disruption_mode_all_is_evicted_as_a_unit() -> None:
     cluster = FakeCluster()
     cluster.node("n", 4)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from scheduler.core.actions import Bind, BindVolumes, Nominate, Report
 from scheduler.core.explain import explain
-from scheduler.core.pod_constraints import SelectorRequirement
+from scheduler.core.pod_constraints import NODE_NAME, SelectorRequirement
 from scheduler.core.policy import Policy
 from scheduler.core.volume_requirements import NO_VOLUME, VOLUME_AFFINITY, VOLUME_ZONE, VolumeRequirement
 from tests.support.cluster_builder import FakeCluster, key
 
 
 def on_nodes(*names: str, reason: str = VOLUME_AFFINITY) -> VolumeRequirement:
-    return VolumeRequirement(reason, tuple((SelectorRequirement("metadata.name", "In", (name,)),) for name in names))
+    return VolumeRequirement(reason, tuple((SelectorRequirement(NODE_NAME, "In", (name,)),) for name in names))
 
 
 def in_zone(*zones: str) -> VolumeRequirement:

@@ -213,6 +213,19 @@ def test_a_bystander_without_capacity_of_the_run_does_not_matter(later: Record) 
     assert not not_staged(found.check_nodes, with_nodes("gpu-1"), "")
 
 
+def test_a_binding_of_a_bystander_shows_that_the_scheduler_serves_others() -> None:
+    found = guard({})
+    found.take([daemon(node="elsewhere")])  # bound before it was seen
+    assert found.last_binding == float("-inf")
+    found.take([daemon(node="")])
+    assert found.last_binding == float("-inf")
+    found.take([daemon(node="elsewhere")])
+    first = found.last_binding
+    assert first > 0
+    found.take([daemon(node="elsewhere")])
+    assert found.last_binding == first, "a later change of a bound pod is no binding"
+
+
 def environment_of(scheduler: str, builder: HistoryBuilder) -> Any:
     """An environment whose scheduler runs on an existing cluster, with a scenario and no real cluster."""
     environment: Any = Environment(RunOptions(scheduler=scheduler, kubeconfig=Path("nowhere")))

@@ -15,6 +15,7 @@ class Operator:
     """Reconciles all kinds."""
 
     name = "old"
+    documentation = "https://example.org/jobs"
 
     def check_job_kind(self, _kind: str, _version: str) -> None:
         return

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 import yaml
 
+from muster import __version__
 from scheduler.client import ADDED
 from scheduler.core.actions import Bind, SetGroupPhase
 from scheduler.core.plan import plan
@@ -36,6 +37,25 @@ def _shipped_policy() -> Policy:
 def _shipped_profile() -> Profile:
     deployment = next(one for one in _documents("operator") if one["kind"] == "Deployment")
     return profile_of(parse(deployment["spec"]["template"]["spec"]["containers"][0]["args"]))
+
+
+@pytest.mark.parametrize("component", ["scheduler", "operator"])
+def test_a_deployment_has_the_image_of_this_version_and_is_critical(component: str) -> None:
+    deployment = next(one for one in _documents(component) if one["kind"] == "Deployment")
+    spec = deployment["spec"]["template"]["spec"]
+    assert spec["containers"][0]["image"] == f"muster-scheduler:{__version__}"
+    assert spec["priorityClassName"] == "system-cluster-critical"
+
+
+def test_the_operator_may_exec_and_grant_only_with_the_optional_file() -> None:
+    def granted(name: str) -> set[str]:
+        documents = yaml.safe_load_all((_MANIFESTS / "operator" / f"{name}.yaml").read_text())
+        rules = [rule for one in documents if one["kind"] == "ClusterRole" for rule in one["rules"]]
+        return {resource for rule in rules for resource in rule["resources"]}
+
+    optional = {"serviceaccounts", "roles", "rolebindings", "pods/exec"}
+    assert granted("rbac").isdisjoint(optional)
+    assert granted("rbac-mpi-kubectl-delivery") == optional
 
 
 def _observed(simulation: JobSimulation) -> Cache:

@@ -1,4 +1,4 @@
-"""A replica of the operator without the lease creates nothing."""
+"""A replica of the operator without the lease creates nothing, and one that stops finishes what it has begun."""
 
 from __future__ import annotations
 
@@ -63,6 +63,38 @@ def test_a_standby_creates_nothing_until_it_is_elected() -> None:
             elected.set()
             while "POST /api/v1/namespaces/ns/pods" not in created:
                 await asyncio.sleep(0.01)
+            running.cancel()
+
+    asyncio.run(go())
+
+
+def test_a_stop_waits_for_the_job_that_is_being_reconciled_and_begins_no_other() -> None:
+    created: list[str] = []
+    asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.method != "GET":
+            asked.set()
+            await may_answer.wait()
+            created.append(f"{request.method} {request.path}")
+            return await response(201, _JOB)(request)
+        if "watch" in request.query:
+            return await streamed(forever=True)(request)
+        return await listed(5, *([_JOB] if request.path.endswith("/pytorchjobs") else []))(request)
+
+    async def go() -> None:
+        async with served(answer) as client, Client(client._access) as events, asyncio.timeout(20):
+            controller = Controller(client, EventRecorder(events), PROFILES["training-operator"])
+            running = asyncio.create_task(controller.run())
+            await asked.wait()
+            closing = asyncio.create_task(controller.queue.close())
+            controller.queue.add(JobKey("PyTorchJob", "ns", "other"))
+            await asyncio.sleep(0)
+            assert not closing.done()
+            may_answer.set()
+            await closing
+            assert "POST /api/v1/namespaces/ns/pods" in created
+            assert not controller.queue._processing
             running.cancel()
 
     asyncio.run(go())

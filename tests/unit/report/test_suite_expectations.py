@@ -58,7 +58,7 @@ def test_an_excuse_follows_from_the_claims_or_the_dialect_and_must_be_that_one()
     other = msgspec.structs.replace(results[0], message="the PodGroup was not served")
     assert "but because 'the PodGroup was not served'" in deviations([other], chosen, "kube-scheduler")[0]
     (que,) = as_expected("reference", "QUE-16")[0]
-    assert (que.verdict, "does not support weights" in que.message) == (Verdict.NOT_SUPPORTED, True)
+    assert (que.verdict, "is not asked for weights" in que.message) == (Verdict.NOT_SUPPORTED, True)
 
 
 @pytest.mark.parametrize(("scheduler", "id_"), [(one, id_) for one, refused in REFUSED.items() for id_ in refused])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.core.pod_constraints import SelectorRequirement
+from scheduler.core.pod_constraints import NODE_NAME, SelectorRequirement
 from scheduler.core.scheduling_types import Toleration
 from scheduler.runtime.api_types import ApiBudget, ApiNode, ApiPod, CustomResource, PriorityClass
 from scheduler.runtime.convert import convert_budget, convert_node, convert_pod
@@ -155,15 +155,17 @@ def test_an_excessive_request_is_a_problem_of_that_pod() -> None:
 def test_selector_affinity_and_tolerations_are_converted() -> None:
     term = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
     field = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}
+    label = {"matchExpressions": field["matchFields"]}
     affinity = {
-        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term, {}, field]},
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term, {}, field, label]},
         "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "preference": term}],
     }
     spec = {"nodeSelector": {"z": "1", "a": "2"}, "affinity": {"nodeAffinity": affinity}, "tolerations": [{"key": "k"}]}
     requirements = convert_pod(pod_from(spec)).requirements
     line = SelectorRequirement("a", "In", ("b",))
     assert requirements.selector == (("a", "2"), ("z", "1"))
-    assert requirements.affinity == ((line,), (SelectorRequirement("metadata.name", "In", ("n",)),))
+    of_name, of_label = (SelectorRequirement(key, "In", ("n",)) for key in (NODE_NAME, "metadata.name"))
+    assert requirements.affinity == ((line,), (of_name,), (of_label,))
     assert requirements.preferred == ((5, (line,)),)
     assert requirements.tolerations == (Toleration("k", "Equal"),)
     assert convert_pod(pod_from(spec, uid="other")).requirements is requirements
@@ -172,7 +174,7 @@ def test_selector_affinity_and_tolerations_are_converted() -> None:
 def test_an_empty_required_term_matches_no_node() -> None:
     nothing: dict[str, Any] = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{}]}}
     requirements = convert_pod(pod_from({"affinity": {"nodeAffinity": nothing}})).requirements
-    assert requirements.affinity == ((SelectorRequirement("metadata.name", "In", ()),),)
+    assert requirements.affinity == ((SelectorRequirement(NODE_NAME, "In", ()),),)
 
 
 def test_labels_and_annotations_of_both_apis() -> None:

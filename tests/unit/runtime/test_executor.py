@@ -201,6 +201,28 @@ def test_bindings_that_name_others_are_written_after_them() -> None:
     run(steps)
 
 
+def test_nothing_is_bound_behind_a_binding_that_had_failed_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A binding of an earlier slice or cycle: pending again, or in its backoff and assumed to be bound."""
+
+    async def steps(harness: Harness) -> None:
+        for name in ("rejected", "outdated", "done", "behind-rejected", "behind-outdated", "behind-done"):
+            harness.saw(name, 5)
+        pods = harness.cache.cluster.pods
+        for name in ("rejected", "outdated", "done"):
+            harness.executor.start(Bind(pods[name], "n"))
+            await harness.executor.drain()
+        monkeypatch.setattr(executor_module, "_FIRST_BACKOFF", 0.001)
+        assert [pods[name].node for name in ("rejected", "outdated", "done")] == ["", "n", "n"]
+        for name in ("rejected", "outdated", "done"):
+            harness.executor.start(Bind(pods[f"behind-{name}"], "n", (name,)))
+        await harness.executor.drain()
+        assert harness.wire.done == ["done", "behind-done"]
+        assert not pods["behind-rejected"].node
+        assert not pods["behind-outdated"].node
+
+    run(steps, error_response(403), error_response(404))
+
+
 def test_nothing_is_bound_behind_a_binding_that_failed() -> None:
     async def steps(harness: Harness) -> None:
         for name, after in (("first", ()), ("second", ("first",)), ("third", ("second",))):

@@ -74,7 +74,7 @@ def test_members_name_group_and_size_and_interchangeable_ones_share_a_hash() -> 
 
 def test_unsupported_gangs() -> None:
     dialect, pods = KueueDialect(), tuple(PodRequest(f"train-{number}", 1) for number in range(5))
-    with pytest.raises(NotSupported, match="declares its group itself"):
+    with pytest.raises(NotSupported, match="an annotation of its pods"):
         member(dialect, PodRequest("train-0", 1, gang="train"))
     with pytest.raises(NotSupported, match="linked gangs"):
         dialect.gang_manifest(GangRequest("train", 2, linked_gangs=("other",)), "space")
@@ -191,5 +191,14 @@ def test_two_share_neither_ports_nor_files(tmp_path: Path) -> None:
 
 
 def test_claims() -> None:
-    assert set(Kueue.claims("default")) == {"pods", "gangs", "queues", "taints"}
-    assert set(Kueue.claims("preempt")) == {"pods", "gangs", "queues", "taints", "preemption", "job-preemption"}
+    assert set(Kueue.claims("default")) == {"pods", "gangs", "queues", "taints", "volumes"}
+    assert set(Kueue.claims("preempt")) == {
+        "pods",
+        "gangs",
+        "queues",
+        "taints",
+        "volumes",
+        "preemption",
+        "own-victims",
+        "job-preemption",
+    }

@@ -19,7 +19,7 @@ def test_pods_name_the_group_and_the_group_has_the_minimum() -> None:
     ("asked", "why"),
     [
         (GangRequest("train", 2, linked_gangs=("other",)), "linked gangs"),
-        (GangRequest("train", 2, roles={"master": 1}), "minMember per role"),
+        (GangRequest("train", 2, roles={"master": 1}), "each role"),
         (GangRequest("train", 2, members=(PodRequest("master", 2), PodRequest("worker", 4))), "heterogeneous gang"),
     ],
 )

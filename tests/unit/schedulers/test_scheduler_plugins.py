@@ -43,7 +43,7 @@ def test_a_gang_and_its_pods() -> None:
     ids=["linked", "disruption mode all", "roles"],
 )
 def test_what_a_group_cannot_express_is_not_left_out(request_: GangRequest) -> None:
-    with pytest.raises(NotSupported, match="does not support"):
+    with pytest.raises(NotSupported, match="is not asked for"):
         SchedulerPluginsDialect().gang_manifest(request_, "space")
 
 

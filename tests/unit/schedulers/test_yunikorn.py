@@ -31,7 +31,7 @@ def queue_label(manifest: dict[str, Any]) -> str:
 
 def test_a_pod_without_a_gang_is_an_application_of_its_own() -> None:
     manifest = YuniKornDialect().pod_manifest(PodRequest("one", 1), "space")
-    assert manifest["metadata"]["labels"] == {OWN + "app-id": "space.one", OWN + "queue": "root.default"}
+    assert manifest["metadata"]["labels"] == {OWN + "app-id": "space.one", OWN + "queue": "root.muster-unlimited"}
     assert OWN + "task-groups" not in manifest["metadata"]["annotations"]
     assert manifest["spec"]["schedulerName"] == "yunikorn"
 
@@ -78,7 +78,7 @@ def test_a_gang_without_members_takes_the_shape_of_its_pods() -> None:
 
 def test_unsupported_gangs() -> None:
     dialect = YuniKornDialect()
-    with pytest.raises(NotSupported, match="declares its gang itself"):
+    with pytest.raises(NotSupported, match="annotations of its first pod"):
         dialect.pod_manifest(PodRequest("train-0", 1, gang="train"), "space")
     with pytest.raises(NotSupported, match="linked gangs"):
         dialect.gang_manifest(GangRequest("train", 2, linked_gangs=("other",)), "space")
@@ -92,13 +92,13 @@ def test_all_queues_are_one_object_and_a_name_is_never_used_twice() -> None:
     dialect = YuniKornDialect()
     first = dialect.queue_manifest(QueueRequest("research", gpus=8, cpus=4))
     assert first["metadata"] == {"name": "yunikorn-configs", "namespace": "yunikorn"}
-    assert queues_in(first) == {"default": {}, "research-1": {"max": {"nvidia.com/gpu": "8", "vcore": "4"}}}
+    assert queues_in(first) == {"muster-unlimited": {}, "research-1": {"max": {"nvidia.com/gpu": "8", "vcore": "4"}}}
     assert queues_in(dialect.queue_manifest(QueueRequest("teaching"))) == {**queues_in(first), "teaching-2": {}}
     dialect.gang_manifest(GangRequest("train", 1, queue="research"), "space")
     assert queue_label(dialect.pod_manifest(PodRequest("train-0", 1, gang="train"), "space")) == "root.research-1"
     assert queue_label(dialect.pod_manifest(PodRequest("one", 1, queue="teaching"), "space")) == "root.teaching-2"
     assert dialect.limits_of("research") == {"nvidia.com/gpu": "8", "cpu": "4"}
-    assert set(queues_in(dialect.queues_without("research"))) == {"default", "teaching-2"}
+    assert set(queues_in(dialect.queues_without("research"))) == {"muster-unlimited", "teaching-2"}
     assert "research-3" in queues_in(dialect.queue_manifest(QueueRequest("research", gpus=2)))
 
 
@@ -110,11 +110,11 @@ def queues_in(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_probe_pod_uses_the_newest_queue() -> None:
     dialect, probe = YuniKornDialect(), PodRequest("probe", labels={ROLE_LABEL: PROBE_ROLE})
-    assert queue_label(dialect.pod_manifest(probe, "space")) == "root.default"
+    assert queue_label(dialect.pod_manifest(probe, "space")) == "root.muster-unlimited"
     dialect.queue_manifest(QueueRequest("research", gpus=1))
     assert queue_label(dialect.pod_manifest(probe, "space")) == "root.research-1"
     dialect.queues_without("research")
-    assert queue_label(dialect.pod_manifest(probe, "space")) == "root.default"
+    assert queue_label(dialect.pod_manifest(probe, "space")) == "root.muster-unlimited"
 
 
 @pytest.mark.parametrize(
