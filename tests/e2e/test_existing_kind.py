@@ -10,6 +10,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,13 +39,16 @@ def finished(world: KindWorld, place: Path, *arguments: str) -> tuple[int, str]:
     return run.returncode, out
 
 
-def results(place: Path, behaviour: str) -> dict[str, dict[str, object]]:
-    """The timeline of a scenario, and what was attached to it."""
-    (timeline,) = place.glob(f"results/*/timelines/{behaviour}*.json")
-    attached = [file.read_text(errors="replace") for file in place.glob("results/*/allure/*.txt")]
-    logs = next((text for text in attached if ", GPUs: " in text), "")
-    found: dict[str, dict[str, object]] = {"timeline": json.loads(timeline.read_text()), "logs": {"text": logs}}
-    return found
+def lanes(place: Path) -> dict[str, Any]:
+    """Of the timeline of the walk-through, by node."""
+    (timeline,) = place.glob("results/latest/timelines/DOC-1*.json")
+    return {lane["node"]: lane for lane in json.loads(timeline.read_text())["lanes"]}
+
+
+def container_logs(place: Path) -> str:
+    """What was attached to the walk-through."""
+    attached = [file.read_text(errors="replace") for file in place.glob("results/latest/allure/*.txt")]
+    return next((text for text in attached if ", GPUs: " in text), "")
 
 
 @pytest.mark.parametrize("scheduler", ["kube-scheduler", "reference"])
@@ -56,11 +60,12 @@ def test_a_walk_through_runs_on_nodes_that_are_only_read(world: KindWorld, tmp_p
     assert world.forbidden() == []
     assert len(world.writes()) > since + 20
     assert world.theirs() == before
-    found = results(tmp_path, "DOC-1")
-    lanes = {lane["node"]: lane for lane in found["timeline"]["lanes"]}  # type: ignore[attr-defined]
-    assert {name for name in lanes if lanes[name]["bars"]} == set(world.given)
-    assert [lanes[name]["gpu_ids"] for name in world.given] == [[f"gpu-{number}" for number in range(4)]] * 3
-    assert "GPUs: gpu-" in str(found["logs"]["text"])
+    drawn = lanes(tmp_path)
+    assert {name for name in drawn if drawn[name]["bars"]} == set(world.given)
+    assert [drawn[name]["gpu_ids"] for name in world.given] == [[f"gpu-{number}" for number in range(4)]] * 3
+    logs = container_logs(tmp_path)
+    assert logs.count("GPUs: gpu-") == 4
+    assert logs.count("peer lost: ") >= 1
     assert world.training_processes() == 0
 
 
@@ -76,6 +81,29 @@ def test_what_these_nodes_cannot_hold_is_not_staged(world: KindWorld, tmp_path: 
     assert "that of --training-image" in found["DOC-2"]
     assert "CPUs free" in found["QUE-08"]
     assert world.stray_writes(since) == []
+
+
+def test_doctor_names_the_nodes_and_refuses_those_of_others(world: KindWorld) -> None:
+    there = ("doctor", "--kubeconfig", str(world.kubeconfig))
+    well = muster(*there, "--node-selector", SELECTOR)
+    assert well.returncode == 0, well.stdout + well.stderr
+    assert f"node        {world.given[0]}: 4 GPUs, 4 CPUs, kubelet v1" in well.stdout
+    assert "permission  pods/proxy in the run's namespaces: create\n" in well.stdout
+    other = world.kind.workers[-1]
+    world.api.patch(NODE, other, {"metadata": {"labels": {"free": "yes"}}})
+    ill = muster(*there, "--node-selector", "free=yes")
+    world.api.patch(NODE, other, {"metadata": {"labels": {"free": None}}})
+    assert ill.returncode == 1
+    assert f"kubectl taint nodes {other} free=yes:NoSchedule" in ill.stdout
+    world.engine.run_in_node(world.given[0], "echo 0 > /etc/muster/gpus")
+    world.wait_until(lambda: world.gpus(world.given[0]) == "0")
+    idle = muster(*there, "--node-selector", SELECTOR)
+    world.engine.run_in_node(world.given[0], "echo 4 > /etc/muster/gpus")
+    world.wait_until(lambda: world.gpus(world.given[0]) == "4")
+    assert idle.returncode == 1
+    assert f"the node {world.given[0]} advertises no nvidia.com/gpu: has its device plugin registered" in idle.stdout
+    none: subprocess.CompletedProcess[str] = muster(*there, "--node-selector", "nobody=here")
+    assert "no node has the labels of --node-selector nobody=here" in none.stdout
 
 
 def test_an_image_that_is_not_there_is_an_error_within_seconds(world: KindWorld, tmp_path: Path) -> None:
@@ -120,29 +148,6 @@ def test_a_node_whose_kubelet_stops_is_an_error(world: KindWorld, tmp_path: Path
     muster("cleanup", "--kubeconfig", str(world.kubeconfig))
     world.wait_until(lambda: world.training_processes() == 0)
     world.wait_until(lambda: world.theirs() == before)
-
-
-def test_doctor_names_the_nodes_and_refuses_those_of_others(world: KindWorld) -> None:
-    there = ("doctor", "--kubeconfig", str(world.kubeconfig))
-    well = muster(*there, "--node-selector", SELECTOR)
-    assert well.returncode == 0, well.stdout + well.stderr
-    assert f"node        {world.given[0]}: 4 GPUs, 4 CPUs, kubelet v1" in well.stdout
-    assert "permission  pods/proxy in the run's namespaces: create\n" in well.stdout
-    other = world.kind.workers[-1]
-    world.api.patch(NODE, other, {"metadata": {"labels": {"free": "yes"}}})
-    ill = muster(*there, "--node-selector", "free=yes")
-    world.api.patch(NODE, other, {"metadata": {"labels": {"free": None}}})
-    assert ill.returncode == 1
-    assert f"kubectl taint nodes {other} free=yes:NoSchedule" in ill.stdout
-    world.engine.run_in_node(world.given[0], "echo 0 > /etc/muster/gpus")
-    world.wait_until(lambda: world.gpus(world.given[0]) == "0")
-    idle = muster(*there, "--node-selector", SELECTOR)
-    world.engine.run_in_node(world.given[0], "echo 4 > /etc/muster/gpus")
-    world.wait_until(lambda: world.gpus(world.given[0]) == "4")
-    assert idle.returncode == 1
-    assert f"the node {world.given[0]} advertises no nvidia.com/gpu: has its device plugin registered" in idle.stdout
-    none: subprocess.CompletedProcess[str] = muster(*there, "--node-selector", "nobody=here")
-    assert "no node has the labels of --node-selector nobody=here" in none.stdout
 
 
 def _runs(world: KindWorld) -> bool:
