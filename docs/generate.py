@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterable
+import statistics
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from bench.node_outcomes import DIFFERENCES, Outcome, pairs, read_outcomes, same_verdict
 from muster.cluster.kind.kind_cluster import WORKERS
 from muster.cluster.kind.machine_files import CPUS, GIBIBYTES
 from muster.environment.node_plan import StepText, Workers, plan_nodes
@@ -30,7 +32,7 @@ SCHEMA = ROOT / "docs" / "conformance.schema.json"
 REFERENCE_PAGE = ROOT / "docs" / "reference-scheduler.md"
 TABLES_BEGIN = "<!-- generated from scheduler/runtime/field_table.py by `python docs/generate.py` -->"
 KIND_PAGE = ROOT / "docs" / "kind.md"
-NODES_BEGIN = "<!-- generated from muster/environment/node_plan.py by `python docs/generate.py` -->"
+NODES_BEGIN = "<!-- generated from muster/environment/node_outcomes.json by `python docs/generate.py` -->"
 TABLES_END = "<!-- end of the generated tables -->"
 
 
@@ -51,8 +53,33 @@ def current() -> str:
 
 
 def kind_page(text: str) -> str:
-    """docs/kind.md with a new table of what real nodes can hold."""
-    return _with_tables(text, NODES_BEGIN, f"\n{_nodes_table()}\n")
+    """docs/kind.md with new tables of what runs on real nodes, and of the verdicts on both types of nodes."""
+    return _with_tables(text, NODES_BEGIN, f"\n{_nodes_table()}\n\n{_comparison(read_outcomes())}\n")
+
+
+def _comparison(outcomes: Sequence[Outcome]) -> str:
+    """One line for each scheduler; and one for each verdict that differs, with the reason."""
+    lines = ["| scheduler | behaviours on both | runs on simulated and real nodes | same verdict | median seconds |"]
+    lines += ["|---|---|---|---|---|"]
+    different = []
+    found = pairs(outcomes)
+    for scheduler in sorted({simulated.scheduler for simulated, _ in found}):
+        own = [two for two in found if two[0].scheduler == scheduler]
+        runs = [sum(one.runs for one in side) for side in zip(*own, strict=True)]
+        seconds = [statistics.median(one.seconds / one.runs for one in side) for side in zip(*own, strict=True)]
+        other = [two for two in own if not same_verdict(*two)]
+        different += other
+        cells = len(own), f"{runs[0]}, {runs[1]}", len(own) - len(other), f"{seconds[0]:.1f}, {seconds[1]:.1f}"
+        lines.append(f"| {scheduler} | {' | '.join(map(str, cells))} |")
+    lines += ["", "| differs | simulated | real | because |", "|---|---|---|---|"] if different else []
+    for simulated, real in different:
+        why = DIFFERENCES.get((real.id, real.scheduler), "not explained yet")
+        lines.append(f"| {real.id}, {real.scheduler} | {_verdicts(simulated)} | {_verdicts(real)} | {why} |")
+    return "\n".join(lines)
+
+
+def _verdicts(outcome: Outcome) -> str:
+    return ", ".join(f"{number} {verdict}" for verdict, number in outcome.verdicts.items())
 
 
 def _nodes_table() -> str:

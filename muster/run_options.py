@@ -111,8 +111,8 @@ class RunOptions:
     )
     node_type: str = _option(
         "",
-        f"one of {', '.join(NODE_TYPES)}; on kind with an image of `make kind-image` real (default): kubelets and"
-        " containers, for every scenario that its workers can hold",
+        f"one of {', '.join(NODE_TYPES)}; default on kind with an image of `make kind-image`: real, kubelets and"
+        " containers, for the scenarios that were compared there; real: for every one that workers can hold",
         WHERE,
         metavar="TYPE",
         settings={"choices": NODE_TYPES},

@@ -14,6 +14,7 @@ from muster.assertions.pods import (
     gone,
     held_by_finalizer,
     not_evicted,
+    released,
     still_runs,
     unschedulable,
 )
@@ -121,7 +122,8 @@ def nomination_is_cleared(recording: Recording, pod: str, holder: str) -> None:
 
 @then(step_pattern('"{preemptor}" is bound only after "{victim}" is gone'))
 def preemptor_is_bound_after(recording: Recording, preemptor: str, victim: str) -> None:
-    recording.must(before(gone(victim), bound(preemptor)))
+    """A kubelet reports that the victim's containers have ended before the pod is gone: its resources are free then."""
+    recording.must(before(released(victim), bound(preemptor)))
 
 
 @then(step_pattern('"{pod}" has ended and is held by its finalizer'))

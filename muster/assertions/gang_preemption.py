@@ -10,7 +10,13 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from muster.assertions.allocation import fits, free_resources
-from muster.assertions.preemption import names_preemptor, preemptors_in_events, victims, victims_named
+from muster.assertions.preemption import (
+    names_preemptor,
+    preemptors_in_events,
+    victim_in_event,
+    victims,
+    victims_named,
+)
 from muster.recording.conventions import BY_SCHEDULER
 from muster.recording.history import History
 from muster.recording.objects import Event
@@ -78,7 +84,7 @@ def victim_event(victim: str, reason: str, members: tuple[str, ...], *, names_me
         messages = "; ".join(f"{event.type} {event.reason}: {event.message}" for event in events)
         return Answer(Outcome.TRUE if found else Outcome.PENDING, f"events about {victim}: {messages or 'none'}")
 
-    return Question(wanted, ask, (victim,), victims_named((victim,)))
+    return Question(wanted, ask, (victim,), victim_in_event(victim))
 
 
 def every_gang_victim_necessary(gang: str, members: tuple[str, ...]) -> Question:

@@ -95,6 +95,11 @@ def gone(name: str) -> Milestone:
     return milestone(f"{name} is gone", name, lambda pod: pod.gone)
 
 
+def released(name: str) -> Milestone:
+    """Its resources are free: it is gone, or a kubelet has reported before that that its containers have ended."""
+    return milestone(f"{name} is gone, or has ended", name, lambda pod: pod.released)
+
+
 def ended(name: str) -> Milestone:
     return milestone(f"{name} ends", name, lambda pod: pod.ended)
 

@@ -37,6 +37,11 @@ def victims_named(names: tuple[str, ...]) -> Callable[[History], list[str]]:
     return lambda history: [pod.uid for pod in victims(history) if pod.name in names]
 
 
+def victim_in_event(name: str) -> Callable[[History], list[str]]:
+    """The uid of a pod that an event calls a victim. The event may be seen before the pod is marked."""
+    return lambda history: [pod.uid for pod in history.pods_named((name,))]
+
+
 def preempted_event(history: History, victim: PodHistory, preemptor: PodHistory) -> tuple[Moment, Event] | None:
     """The event on the victim that names this preemptor."""
     for moment, event in history.events("Preempted", about=victim.uid):
@@ -97,7 +102,8 @@ def preempted_event_names_node(candidates: tuple[str, ...], preemptor: str) -> Q
         messages = [f"{event.type}: {event.message}" for _, event in history.events("Preempted")]
         return Answer(Outcome.PENDING, "; ".join(messages) or "no event Preempted")
 
-    return Question(wanted, ask, (*candidates, preemptor), victims_named(candidates))
+    counted = victims_named(candidates) if len(candidates) > 1 else victim_in_event(candidates[0])
+    return Question(wanted, ask, (*candidates, preemptor), counted)
 
 
 def exactly_preempted(candidates: tuple[str, ...], count: int, by: str) -> Question:

@@ -260,7 +260,8 @@ class Environment:
             return SimulatedNodes(self.api, labels)
         if not isinstance(self.cluster, KindCluster) or not self.cluster.workers:
             return SimulatedNodes(self.api, labels)
-        plan = plan_nodes(requirement, steps, Workers(self.cluster.workers, CPUS, f"{GIBIBYTES}Gi"))
+        workers = Workers(self.cluster.workers, CPUS, f"{GIBIBYTES}Gi")
+        plan = plan_nodes(requirement, steps, workers, asked=self._options.node_type)
         used = plan.real.values()
         self.cluster.set_gpus({worker: 0 for worker in self.cluster.workers if worker not in used})
         self.cluster.simulate(on=not plan.real)

@@ -9,11 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from muster.run_options import NODE_TYPES
 from muster.schedulers.requests import NodeRequest, Taint
 
-FAMILIES = ("DOC", "PRE", "TNT", "GNG", "JPR", "QUE")  # that run on real nodes where workers can hold them
+REAL, SIMULATED = NODE_TYPES
+# The verdicts of `python -m bench.compare_nodes`: by behaviour, scheduler and type of nodes.
+OUTCOMES = Path(__file__).with_name("node_outcomes.json")
+_RESTARTED = "a kubelet restarts the container of a failed pod with restartPolicy OnFailure, and the steps count pods"
+_WEBHOOK = "the admission webhook of the operator is reached on a local cluster only"
+NOT_HELD = {"JOB-03": _RESTARTED, "JOB-16": _RESTARTED, "TRO-9": _WEBHOOK, "TRO-12": _WEBHOOK}
 _NODE = re.compile(
     r'a node(?: "(?P<name>[^"]+)")? with (?:(?P<gpus>\d+) GPUs?|(?P<cpus>\d+) CPUs and (?P<memory>\w+) of memory)'
     r'(?: and the (?:taint|label) "[^"]+")?(?: joins)?'
@@ -85,13 +95,31 @@ class NodePlan:
         return "\n".join(lines)
 
 
-def plan_nodes(behaviour: str, steps: Iterable[StepText], workers: Workers) -> NodePlan:
-    """Map the nodes of a scenario to workers, both in the order of their names."""
+@cache
+def compared() -> frozenset[str]:
+    """The behaviours that some scheduler has verdicts for on both types of nodes.
+
+    They run on real nodes without being asked to: of any other, a difference would be found by a user.
+    """
+    found = msgspec.json.decode(OUTCOMES.read_bytes())
+    on = {nodes: {(one["id"], one["scheduler"]) for one in found if one["nodes"] == nodes} for nodes in NODE_TYPES}
+    return frozenset(id_ for id_, _ in on[REAL] & on[SIMULATED])
+
+
+def plan_nodes(behaviour: str, steps: Iterable[StepText], workers: Workers, *, asked: str = "") -> NodePlan:
+    """Map the nodes of a scenario to workers, both in the order of their names.
+
+    `asked` is a type of nodes: real ones are then used for a behaviour that was not compared there yet, too.
+    """
     texts = list(steps)
     wanted = declared_nodes(texts)
     objects = tuple(node.name for node in wanted if takes_no_pod(node))
     holding = [node for node in wanted if not takes_no_pod(node)]
     reason = _why_not(behaviour, texts, holding, workers)
+    if not reason and asked == SIMULATED:
+        reason = "as asked for"
+    if not reason and asked != REAL and behaviour not in compared():
+        reason = "not compared with real ones yet"
     if reason:
         return NodePlan(reason=reason)
     names = sorted({node.name for node in holding}, key=natural_order)
@@ -123,8 +151,8 @@ def _in_table(row: Mapping[str, str]) -> NodeRequest:
 
 def _why_not(behaviour: str, steps: Sequence[StepText], nodes: Sequence[NodeRequest], workers: Workers) -> str:
     """Why real workers cannot hold the scenario; empty if they can."""
-    if behaviour.partition("-")[0] not in FAMILIES:
-        return "not tried on real nodes yet"
+    if behaviour in NOT_HELD:
+        return NOT_HELD[behaviour]
     if not nodes:
         return "it declares no node"
     if any(_UNREACHABLE.fullmatch(step.text) for step in steps):

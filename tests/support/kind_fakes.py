@@ -31,6 +31,7 @@ test "$1" = --version && { echo 'kind version 0.33.0'; exit 0; }
 echo "kind $*" >> "@CALLS"
 case "$1-$2-$MOOD" in
 get-clusters-*) echo "$CLUSTERS" ;;
+get-nodes-*) echo "$NODES" ;;
 get-kubeconfig-*) cat "$HANDED_OUT" ;;
 create-cluster-fail) echo 'ERROR: failed to create cluster: could not find a log line'; exit 1 ;;
 create-cluster-full) echo 'Error response from daemon: mkdir /x: no space left on device'; exit 1 ;;
@@ -60,6 +61,7 @@ class Fakes:
         patch.setenv("MUSTER_ASSET_KWOK", str(self.bin / "kwok"))
         patch.setenv("HANDED_OUT", str(base / "nothing"))
         patch.setenv("CLUSTERS", "")
+        patch.setenv("NODES", "")
         patch.setenv("NODE_IMAGE", "the-image-it-was-made-from")
         patch.setenv("MUSTER_CACHE", str(base / "cache"))  # where locks are
         patch.setenv("TMPDIR", str(self.temporary))

@@ -5,8 +5,9 @@
 //	OMPI_MCA_orte_default_hostfile               is a launcher: connects to the workers of the hostfile, fails with them
 //	neither                                      runs alone; "sleep 30" ends after 30 s
 //
-// What its image or its pod declares: MUSTER_TRAINING=init ends at once, =steady lets a sleep last until it is told to
-// end; MUSTER_ON_SIGTERM=ignore lets only SIGKILL end it. POST /exit?code=N on port 8099 ends it with that exit code.
+// What its image or its pod declares: MUSTER_TRAINING=init ends at once, =steady goes on until it is told to end, also
+// when its sleep is over or a peer is lost; MUSTER_ON_SIGTERM=ignore lets only SIGKILL end it. POST /exit?code=N on
+// port 8099 ends it with that exit code.
 package main
 
 import (
@@ -62,7 +63,7 @@ func main() {
 
 // sleeps is the end of a sleep; a process of any other name goes on until it is told to end.
 func sleeps() <-chan time.Time {
-	if filepath.Base(os.Args[0]) != "sleep" || len(os.Args) < 2 || os.Getenv("MUSTER_TRAINING") == "steady" {
+	if filepath.Base(os.Args[0]) != "sleep" || len(os.Args) < 2 || steady() {
 		return nil
 	}
 	text := os.Args[1]
@@ -110,6 +111,9 @@ func serveControl(team *team) {
 	err := http.ListenAndServe(fmt.Sprintf(":%d", controlPort), nil)
 	fail("control: %v", err)
 }
+
+// steady: the scenario decides when this process ends, and how.
+func steady() bool { return os.Getenv("MUSTER_TRAINING") == "steady" }
 
 func rank() int {
 	number, _ := strconv.Atoi(os.Getenv("RANK"))

@@ -61,7 +61,9 @@ func (t *team) launch(hostfile string) {
 		if host == "" {
 			continue
 		}
-		t.add(dialWorker(host), host)
+		if worker := dialWorker(host); worker != nil {
+			t.add(worker, host)
+		}
 	}
 	say("all workers of %s are reached", hostfile)
 	close(t.complete)
@@ -88,7 +90,7 @@ func (t *team) add(peer net.Conn, name string) {
 	go tell(peer)
 	go func() {
 		if err := hear(peer); err != nil {
-			fail("peer lost: %s: %v", name, err)
+			lose("peer lost: %s: %v", name, err)
 		}
 	}()
 }
@@ -118,6 +120,14 @@ func (t *team) leave(code int) {
 	}
 	time.Sleep(farewell)
 	os.Exit(code)
+}
+
+// lose ends this process, which cannot go on without all its peers, unless it is steady.
+func lose(format string, values ...any) {
+	if !steady() {
+		fail(format, values...)
+	}
+	say(format, values...)
 }
 
 func tell(peer net.Conn) {

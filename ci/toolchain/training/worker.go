@@ -19,7 +19,7 @@ const (
 )
 
 // dialWorker finds a worker by its name, else by its pod: a launcher that uses kubectl exec knows only pods. Workers run
-// before their launcher is created: one that cannot be reached is lost.
+// before their launcher is created: one that cannot be reached is lost, and there is no connection.
 func dialWorker(host string) net.Conn {
 	var err error
 	for deadline := time.Now().Add(reachWithin); time.Now().Before(deadline); time.Sleep(retryEvery) {
@@ -34,7 +34,7 @@ func dialWorker(host string) net.Conn {
 			return worker
 		}
 	}
-	fail("worker %s cannot be reached: %v", host, err)
+	lose("worker %s cannot be reached: %v", host, err)
 	return nil
 }
 

@@ -79,6 +79,11 @@ class Kind:
     def exists(self) -> bool:
         return self.name in self._run("get", "clusters").split()
 
+    def adopt_workers(self) -> None:
+        """Take the workers that the existing cluster has."""
+        workers = set(self._run("get", "nodes", f"--name={self.name}").split()) - {self.node}
+        self.workers = worker_names(self.name, len(workers))
+
     def kubeconfig(self) -> str:
         return self._run("get", "kubeconfig", f"--name={self.name}")
 

@@ -37,6 +37,7 @@ OUR_IMAGE = "muster/kind-node"  # of `make kind-image`: its nodes have a device 
 _NODE_FIELDS = ("name", "nodeName")  # an object with the control plane's name in one of these is hidden
 _SYSTEM_POD = b'"name":"kube-proxy-'  # a pod of every worker, or an event about it
 _GPUS = "/etc/muster/gpus"  # in a worker: where its device plugin reads the number of GPUs
+_LOADED = "/etc/muster/images"  # in a worker: the name of the archive that was loaded into the nodes
 _COMPACT = (",", ":")  # as the API server sends it: no blanks
 
 
@@ -136,22 +137,24 @@ class KindCluster:
         name = REUSED if self._reuse else f"muster-{secrets.token_hex(3)}"
         cluster = Kind(name, kind, self._engine, self._directory, self._print_line, workers=WORKERS if real else 0)
         if self._reuse and cluster.exists():
+            cluster.adopt_workers()
             self._require_image(cluster)
+            self._require_workers(cluster)
             api = _connect_to_reused(cluster, self._connect)
-            delete_leftovers(api, cluster.node)
+            delete_leftovers(api, cluster.removal_command)
             self._kind = cluster
         else:
             cluster.create(image or self._engine.ensure_image(STOCK_IMAGE))
             self._kind = cluster
             api = self._connect(cluster)
-        if real:
-            cluster.load(training_archive(self._print_line))
+        if cluster.workers:
+            self._load_images(cluster)
             prepare_workers(api, cluster.workers)
         self.workers, self.nodes = tuple(cluster.workers), tuple(cluster.nodes)
         cordon_real_nodes(api)
         self._node = cluster.node
         (start_scheduler if self._own_scheduler else stop_scheduler)(self._engine, cluster.node)
-        if not real:
+        if not cluster.workers:
             self.simulate(on=True)
         if self._reuse:
             cluster.release()
@@ -223,8 +226,23 @@ class KindCluster:
         if self._image and (other := self._engine.image_of(reused.node, self._engine.ensure_image(self._image))):
             raise UsageError(
                 f"The kind cluster {reused.name!r} of an earlier run was made from {other}: leave out --kind-image, "
-                f"or remove it with `docker rm -f -v {reused.node}` and run again."
+                f"or remove it with `{reused.removal_command}` and run again."
             )
+
+    def _require_workers(self, reused: Kind) -> None:
+        if self._real_nodes and not reused.workers:
+            raise UsageError(
+                f"The kind cluster {reused.name!r} of an earlier run has no workers for real nodes: "
+                f"remove it with `{reused.removal_command}` and run again."
+            )
+
+    def _load_images(self, cluster: Kind) -> None:
+        """Unless a reused cluster has them: loading takes ten seconds. The last worker remembers which they are."""
+        archive = training_archive(self._print_line)
+        last = cluster.workers[-1]
+        if self._engine.run_in_node(last, f"cat {_LOADED} || true").strip() != archive.name:
+            cluster.load(archive)
+            self._engine.run_in_node(last, f"mkdir -p /etc/muster && cat > {_LOADED}", text=archive.name)
 
     def _connect(self, cluster: Kind) -> Api:
         server = write_client_kubeconfig(self.directory, "admin", cluster.kubeconfig())
@@ -241,7 +259,7 @@ def _connect_to_reused(reused: Kind, connect: Callable[[Kind], Api]) -> Api:
     except HarnessError as problem:
         raise HarnessError(
             f"The kind cluster {reused.name!r} of an earlier run is incomplete ({problem}): "
-            f"remove it with `docker rm -f -v {reused.node}` and run again."
+            f"remove it with `{reused.removal_command}` and run again."
         ) from None
 
 

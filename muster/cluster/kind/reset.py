@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -30,6 +31,9 @@ from muster.suite import paths
 REAL = "kubernetes.io/os"  # the label that every kubelet puts on its node, and scenarios never do
 SIMULATED = f"!{REAL}"
 _GPU = "nvidia.com/gpu"
+_KUBELET_LABEL = re.compile(
+    r"(beta\.)?kubernetes\.io/|node\.kubernetes\.io/"
+)  # that a kubelet sets; scenarios set others
 _SYSTEM_NAMESPACES = ("kube-system", "kube-public", "kube-node-lease", "local-path-storage")
 _KINDS_IN_DEFAULT = (DEPLOYMENT, REPLICA_SET, SERVICE, CONFIG_MAP, DISRUPTION_BUDGET)
 _ALWAYS_IN_DEFAULT = ("kubernetes", "kube-root-ca.crt")
@@ -51,9 +55,16 @@ def cordon_real_nodes(api: Api) -> None:
 
 
 def prepare_workers(api: Api, workers: Sequence[str]) -> None:
-    """Return when every worker is ready and reports GPUs, if only none; `kind create` succeeds without either."""
+    """Return when every worker is ready and reports GPUs, if only none; `kind create` succeeds without either.
+
+    What a killed run has left on the nodes of a reused cluster is taken from them.
+    """
     for manifest in yaml.safe_load_all((paths.manifests() / "kind" / "local-images.yaml").read_text()):
         api.ensure(manifest)
+    for worker in workers:
+        labels = api.get(NODE, worker)["metadata"]["labels"]
+        left = dict.fromkeys(label for label in labels if not _KUBELET_LABEL.match(label))
+        api.patch(NODE, worker, {"metadata": {"labels": left}, "spec": {"taints": None}})
     attempts = tenacity.Retrying(
         retry=tenacity.retry_if_result(bool),
         wait=tenacity.wait_fixed(0.2),
@@ -81,7 +92,7 @@ def first_problem(nodes: Sequence[dict[str, Any]], workers: Sequence[str]) -> st
     return ""
 
 
-def delete_leftovers(api: Api, node: str) -> None:
+def delete_leftovers(api: Api, removal_command: str) -> None:
     """Delete what an earlier run left, and wait until it is gone: a terminating namespace cannot be created again."""
     attempts = tenacity.Retrying(
         retry=tenacity.retry_if_result(bool),
@@ -92,7 +103,7 @@ def delete_leftovers(api: Api, node: str) -> None:
     if left := attempts(_delete_found, api):
         raise HarnessError(
             f"The kind cluster of an earlier run still has {', '.join(left)} after "
-            f"{timeouts.CLEARING_AWAY:g} s: remove it with `docker rm -f -v {node}` and run again."
+            f"{timeouts.CLEARING_AWAY:g} s: remove it with `{removal_command}` and run again."
         )
 
 

@@ -18,14 +18,22 @@ from muster.assets.image_archive import Image, write
 PROGRAM = "training"
 TRAINING = "muster.dev/training:1"  # named by no manifest: for an owner's nodes, where a pod has the variables
 KUBECTL_DELIVERY = "muster.dev/kubectl-delivery:1"  # the init container of launchers that reach workers by kubectl
-_COMMANDS = ("bin/sh", "bin/sleep", "usr/bin/python", "usr/bin/mpirun", "usr/local/bin/tensorboard")
+_COMMANDS = (
+    "bin/sh",
+    "bin/sleep",
+    "usr/bin/python",
+    "usr/bin/mpirun",
+    "usr/sbin/sshd",
+    "usr/local/bin/tensorboard",
+)
 _PATH = "PATH=/usr/local/bin:/usr/bin:/bin"
 _WALKTHROUGHS = (
     "registry.cn-huhehaote.aliyuncs.com/lumo/pytorch-with-tensorboard:1.5.1-cuda10.1-cudnn7-runtime",
     "registry.aliyuncs.com/tensorflow-samples/horovod:0.13.11-tf1.10.0-torch0.4.0-py3.5",
     "docker.io/tensorflow/tensorflow:2.19.0",
 )
-# A `sleep` lasts until the scenario ends it: a busy machine must not decide when a job is over.
+# It lasts until the scenario ends it, also when a peer is lost: a busy machine must not decide when a job is over, and
+# the operator alone decides what a lost replica does to its job.
 _STEADY = ("docker.io/library/training:latest", "muster.dev/nothing-runs-here:latest")
 _BUSYBOX = ("docker.io/library/busybox:latest",)  # the first process of a container has no handler for SIGTERM
 _INIT = ("registry.k8s.io/git-sync/git-sync:v4.4.0", "docker.io/library/alpine:3.10", KUBECTL_DELIVERY)

@@ -7,10 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from muster.assertions.evaluation import Recording
+from muster.assertions.gang_preemption import victim_event
 from muster.assertions.pods import not_evicted, runs, still_runs
-from muster.assertions.preemption import every_victim_necessary, exactly_preempted, no_other_pod_evicted_or_failed
+from muster.assertions.preemption import (
+    every_victim_necessary,
+    exactly_preempted,
+    no_other_pod_evicted_or_failed,
+    preempted_event_names_node,
+)
 from muster.errors import ConformanceFailure, HarnessError, SchedulerNotServing
-from muster.recording.questions import eventually
+from muster.recording.questions import Question, eventually
 from muster.recording.records import Moment
 from steps.pod_assertions import pods_run_on_different_nodes
 from tests.support.history_builder import FALSE, PENDING, TRUE, HistoryBuilder, ask, full_node
@@ -39,6 +45,23 @@ def test_a_second_victim_after_the_last_step_fails_the_scenario() -> None:
     builder.preempt("right", by="urgent")
     with pytest.raises(ConformanceFailure, match="this was so, and is no longer: 2 preempted"):
         watched.close()
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        preempted_event_names_node(("left",), "urgent"),
+        victim_event("left", "Preempted", ("urgent",), names_member=True),
+    ],
+    ids=["of a pod", "of a gang"],
+)
+def test_a_victim_is_counted_whose_event_was_seen_before_its_mark(reported: Question) -> None:
+    builder = full_node().pod("urgent", 1, 100)
+    builder.event("left", "Preempted", "Preempted by pod uid-urgent on node gpu-1")
+    watched = recording(builder)
+    watched.must(reported)
+    builder.mark_disruption_target("left").delete("left").gone("left").run("urgent", "gpu-1")
+    watched.close()
 
 
 def test_a_victim_that_came_after_the_count_is_another_pod() -> None:

@@ -1,6 +1,7 @@
 """The milestones of a pod, from history alone."""
 
-from muster.assertions.pods import held_by_finalizer
+from muster.assertions.pods import bound, held_by_finalizer, released
+from muster.recording.questions import before
 from tests.support.history_builder import FALSE, PENDING, TRUE, HistoryBuilder, ask
 
 
@@ -22,3 +23,15 @@ def test_a_pod_that_is_gone_is_not_held() -> None:
 def test_a_pod_that_ended_by_itself_is_not_held() -> None:
     builder = HistoryBuilder().node("gpu-1", 1).running_pod("done", "gpu-1", 1).finish("done")
     assert ask(held_by_finalizer("done"), builder) is PENDING
+
+
+def terminating_victim() -> HistoryBuilder:
+    builder = HistoryBuilder().node("gpu-1", 1).running_pod("victim", "gpu-1", 1).pod("urgent", 1)
+    return builder.delete("victim")
+
+
+def test_resources_are_free_when_a_pod_is_gone_or_has_ended_before() -> None:
+    question = before(released("victim"), bound("urgent"))
+    assert ask(question, terminating_victim().gone("victim").bind("urgent", "gpu-1")) is TRUE
+    assert ask(question, terminating_victim().finish("victim", "Failed").bind("urgent", "gpu-1")) is TRUE
+    assert ask(question, terminating_victim().bind("urgent", "gpu-1").gone("victim")) is FALSE

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muster.cluster.api import Api, ApiRefused
-from muster.cluster.kind.reset import delete_leftovers
+from muster.cluster.kind.reset import delete_leftovers, prepare_workers
 from muster.cluster.resources import (
     CONFIG_MAP,
     DEFINITION,
@@ -101,7 +101,7 @@ def fresh(looks: int = 0) -> FakeApi:
 
 def test_objects_of_the_kind_cluster_stay() -> None:
     fake = fresh()
-    delete_leftovers(fake, "node-1")
+    delete_leftovers(fake, "docker rm -f -v node-1")
     assert fake.things == fresh().things
 
 
@@ -118,7 +118,7 @@ def test_all_objects_of_a_killed_run_are_deleted() -> None:
     for namespace in ("muster-probe", "muster-4711-1", "kueue-system"):
         fake.put(NAMESPACE, namespace)
         fake.put(POD, f"in-{namespace}", namespace)
-    delete_leftovers(fake, "node-1")
+    delete_leftovers(fake, "docker rm -f -v node-1")
     kinds = (*TRAINING_JOBS, VOLCANO_GROUP, VOLCANO_QUEUE)
     assert [fake.names(kind) for kind in kinds] == [[], [], [], []]
     assert {key: things for key, things in fake.things.items() if key in before} == before
@@ -127,7 +127,7 @@ def test_all_objects_of_a_killed_run_are_deleted() -> None:
 def test_a_terminating_namespace_is_awaited() -> None:
     fake = fresh(looks=4)
     fake.put(NAMESPACE, "muster-probe")
-    delete_leftovers(fake, "node-1")
+    delete_leftovers(fake, "docker rm -f -v node-1")
     assert "muster-probe" not in fake.names(NAMESPACE)
 
 
@@ -138,4 +138,33 @@ def test_a_namespace_that_is_not_deleted_is_reported(monkeypatch: pytest.MonkeyP
     with pytest.raises(
         HarnessError, match=r"still has Namespace muster-probe .*remove it with `docker rm -f -v node-1`"
     ):
-        delete_leftovers(fake, "node-1")
+        delete_leftovers(fake, "docker rm -f -v node-1")
+
+
+def test_workers_lose_what_a_killed_run_has_left() -> None:
+    fake = WorkerApi({"kubernetes.io/hostname": "w", "beta.kubernetes.io/os": "linux", "zone": "west"})
+    prepare_workers(fake, ["w"])
+    assert fake.changes == [("w", {"metadata": {"labels": {"zone": None}}, "spec": {"taints": None}})]
+
+
+class WorkerApi(Api):
+    """One worker that is ready."""
+
+    def __init__(self, labels: dict[str, str]) -> None:
+        super().__init__(None)
+        self._labels = labels
+        self.changes: list[tuple[str, Any]] = []
+
+    def ensure(self, manifest: Any) -> None:
+        return
+
+    def get(self, *_: Any) -> dict[str, Any]:
+        return {"metadata": {"name": "w", "labels": self._labels}}
+
+    def list(self, *_: Any, **__: Any) -> dict[str, Any]:
+        status = {"conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"nvidia.com/gpu": "0"}}
+        return {"items": [{"metadata": {"name": "w"}, "status": status}]}
+
+    def patch(self, resource: Resource, name: str, body: Any, **_: Any) -> dict[str, Any]:
+        self.changes.append((name, body))
+        return {}

@@ -135,6 +135,21 @@ def test_a_reused_cluster_of_another_image_is_refused(fakes: Fakes) -> None:
             KindCluster(reuse=True, image=image).start()
 
 
+def test_a_reused_cluster_without_workers_is_refused_for_real_nodes(fakes: Fakes) -> None:
+    fakes.set("CLUSTERS", "muster")
+    fakes.set("NODES", "muster-control-plane")
+    with pytest.raises(UsageError, match=r"has no workers .*`docker rm -f -v muster-control-plane`"):
+        KindCluster(reuse=True, real_nodes=True).start()
+
+
+def test_the_workers_of_a_reused_cluster_are_removed_with_it(fakes: Fakes) -> None:
+    fakes.set("CLUSTERS", "muster")
+    fakes.set("NODES", "muster-worker2\nmuster-control-plane\nmuster-worker")
+    fakes.has_image()
+    with pytest.raises(UsageError, match="`docker rm -f -v muster-control-plane muster-worker muster-worker2`"):
+        KindCluster(reuse=True, image="node:new").start()
+
+
 def test_an_archive_is_loaded_once(fakes: Fakes, tmp_path: Path) -> None:
     fakes.mood("fail")
     image = archive(tmp_path / "node.tar", "muster/kind-node:v1")

@@ -46,6 +46,17 @@ def test_a_placement_is_found_exactly_when_one_exists(
         assert not any(fit(cluster, list(zip(classes, placement, strict=True))) for placement in every)
 
 
+def test_no_more_members_are_placed_than_there_are() -> None:
+    """The last node has places for more of them than are left."""
+    cluster = FakeCluster()
+    cluster.node("n0", 0, 1, pods=3)
+    cluster.node("n1", 0, 2, pods=3, labels={"pool": "a"})
+    cluster.node("n2", 0, 2, pods=3, labels={"pool": "a"})
+    wanted = Counter({requirements(0, 1): 2, requirements(0, 1, selector=(("pool", "a"),)): 2})
+    found = search(wanted, Snapshot(cluster.state).free_now, Effort())
+    assert Counter(one for _, one in found or ()) == wanted
+
+
 def fit(cluster: FakeCluster, placed: list[tuple[PodRequirements, str]]) -> bool:
     free = {name: Counter(node.allocatable) for name, node in cluster.state.nodes.items()}
     for one, name in placed:

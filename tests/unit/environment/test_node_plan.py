@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from muster.environment import node_plan
 from muster.environment.node_plan import NodePlan, StepText, Workers, declared_nodes, plan_nodes
 from muster.suite import paths
 from muster.suite.behaviours import Catalogue, read_features
@@ -22,16 +23,19 @@ MASTERS = StepText(
 )
 
 
-def plan(*texts: str, behaviour: str = "PRE-01") -> NodePlan:
-    return plan_nodes(behaviour, [StepText(text) for text in texts], WORKERS)
+def plan(*texts: str, behaviour: str = "PRE-01", asked: str = "real") -> NodePlan:
+    return plan_nodes(behaviour, [StepText(text) for text in texts], WORKERS, asked=asked)
 
 
 def test_nodes_are_mapped_in_the_order_of_their_names() -> None:
-    assert plan_nodes("DOC-1", [MASTERS], WORKERS).real == {"worker-2": "k-worker", "worker-10": "k-worker2"}
+    assert plan_nodes("DOC-1", [MASTERS], WORKERS, asked="real").real == {
+        "worker-2": "k-worker",
+        "worker-10": "k-worker2",
+    }
 
 
 def test_masters_stay_node_objects() -> None:
-    found = plan_nodes("DOC-1", [MASTERS], WORKERS)
+    found = plan_nodes("DOC-1", [MASTERS], WORKERS, asked="real")
     assert found.objects == ("master-1",)
     assert "master-1 is a Node object without a kubelet" in found.describe()
 
@@ -57,8 +61,19 @@ def test_what_cannot_be_held_says_why(steps: list[str], reason: str) -> None:
     assert found.label.startswith("simulated: ")
 
 
-def test_a_family_that_was_not_tried_runs_on_simulated_nodes() -> None:
-    assert "not tried" in plan("a node with 1 GPU", behaviour="OPR-01").reason
+def test_what_was_not_compared_runs_on_real_nodes_only_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_plan, "compared", lambda: {"PRE-01"})
+    assert plan("a node with 1 GPU", behaviour="PRE-01", asked="").real
+    assert "not compared" in plan("a node with 1 GPU", behaviour="PRE-02", asked="").reason
+    assert plan("a node with 1 GPU", behaviour="PRE-02", asked="real").real
+
+
+def test_simulated_nodes_can_be_asked_for() -> None:
+    assert plan("a node with 1 GPU", asked="simulated").label == "simulated: as asked for"
+
+
+def test_what_differs_on_workers_never_runs_there() -> None:
+    assert "restarts the container" in plan("a node with 1 GPU", behaviour="JOB-03").reason
 
 
 def test_names_are_translated_wherever_a_step_reads_them() -> None:
