@@ -126,6 +126,20 @@ class RunOptions:
         parse=Path,
         reproduces=True,
     )
+    node_selector: str = _option(
+        "",
+        "on an existing cluster: run the containers of scenarios on its real nodes with these labels, and on no others",
+        WHERE,
+        metavar="KEY=VALUE[,…]",
+        reproduces=True,
+    )
+    training_image: str = _option(
+        "",
+        "with --node-selector: what every container runs (`muster assets training-image`), as these nodes can pull it",
+        WHERE,
+        metavar="IMAGE",
+        reproduces=True,
+    )
     reuse: bool = _option(False, "keep the kind cluster from run to run", WHERE, reproduces=True)
     run_id: str = _option("", "the id of this run on an existing cluster", WHERE, metavar="ID", in_cli=False)
     workers: int = _option(
@@ -157,6 +171,7 @@ class RunOptions:
             raise UsageError(f"unknown node type {self.node_type!r}: choose from {', '.join(NODE_TYPES)}")
         if self.node_type == "real" and self.cluster != "kind":
             raise UsageError("--node-type real is for --cluster kind: other clusters have simulated nodes")
+        self._check_node_selector()
         if self.reuse and self.workers > 1:
             raise UsageError("--reuse keeps one cluster: leave out --workers")
         for name in ("workers", "repeat"):
@@ -164,6 +179,23 @@ class RunOptions:
                 raise UsageError(f"--{name} {getattr(self, name)} is not a number from 1 upwards")
         if self.timeout_scale is not None and not 0 < self.timeout_scale <= 100:
             raise UsageError(f"--timeout-scale {self.timeout_scale:g}: give a factor between 0 and 100, such as 3")
+
+    def _check_node_selector(self) -> None:
+        if not self.node_selector and not self.training_image:
+            return
+        if not self.on_existing_cluster:
+            raise UsageError("--node-selector and --training-image are for an existing cluster: name it by --context")
+        if not self.node_selector:
+            raise UsageError("--training-image is what containers run on real nodes: add --node-selector")
+        if not self.training_image:
+            raise UsageError(
+                "--node-selector needs --training-image: `muster assets training-image` writes an archive with"
+                " muster.dev/training:1; push that image where these nodes can pull it"
+            )
+        if self.node_type == "simulated" or self.workers > 1:
+            other = "--workers" if self.workers > 1 else "--node-type simulated"
+            raise UsageError(f"--node-selector gives real nodes to one scenario at a time: leave out {other}")
+        node_labels(self.node_selector)
 
     @property
     def on_existing_cluster(self) -> bool:
@@ -210,6 +242,14 @@ class RunOptions:
                 value = getattr(arguments, name)
                 given[name] = tuple(value) if isinstance(value, list) else value
         return cls(**given)
+
+
+def node_labels(selector: str) -> dict[str, str]:
+    """The labels of --node-selector; none if it is empty."""
+    pairs = [pair.partition("=") for pair in selector.split(",")] if selector else []
+    if not all(key.strip() and value.strip() for key, _, value in pairs):
+        raise UsageError(f"--node-selector {selector}: write KEY=VALUE, or several of them with commas between")
+    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def declarations() -> Iterator[tuple[str, Any, Declaration]]:

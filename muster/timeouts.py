@@ -13,6 +13,7 @@ def _scaled(seconds: float) -> float:
 # Scenarios
 BEHAVIOUR = _scaled(20)  # a scheduler does what a Then asks; observed times are 0.1–3 s
 SETTING_UP = _scaled(30)  # a Given becomes true (nodes ready, pods running)
+KUBELET_SILENT = _scaled(20)  # a kubelet renews its lease every 10 s: one that has not has stopped
 PROBE = _scaled(15)  # a live scheduler binds the probe pod; one that was just started has COMPONENT_READY
 HEALTH_CHECK = 0.5  # how often a wait looks at the processes: one that died notifies no condition variable
 QUIET_MINIMUM = 1.0  # "stays so" is never claimed for less than this

@@ -33,6 +33,7 @@ class Recording:
     probe: Callable[[], Moment]  # waits for a probe pod to be bound; raises HarnessError when it is not
     longest_backoff: float  # seconds after which the scheduler has tried every pod again
     reproduce: str = ""
+    prove_nodes: Callable[[], None] = lambda: None  # raises HarnessError when a kubelet is silent
     _lasting: list[Question] = field(default_factory=list)
     _has_served: bool = False
     _last_probe: float = float("-inf")
@@ -115,12 +116,14 @@ class Recording:
         self.check_invariants(AT_THE_END)
 
     def _answer(self, question: Question, within: float) -> Answer:
-        """The answer in time; before one that is still pending counts, the scheduler is proven live."""
+        """The answer in time; before one that is still pending counts, scheduler and nodes are proven live."""
         answer = self.wait(question, within=within)
         if answer.outcome is Outcome.PENDING:
             self.prove_live()
             with self.history.changed:
                 answer = question.ask(self.history)
+        if answer.outcome is Outcome.PENDING:
+            self.prove_nodes()
         return answer
 
     def wait(self, question: Question, *, within: float) -> Answer:

@@ -22,6 +22,8 @@ from pathlib import Path
 from muster.errors import HarnessError
 from muster.processes import Reaper
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 @dataclass(frozen=True, kw_only=True)
 class CachedBinary:
@@ -45,7 +47,7 @@ def writing() -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        raise unwritable(problem.strerror or str(problem), full=problem.errno in (errno.ENOSPC, errno.EDQUOT)) from None
+        raise unwritable(problem.strerror or str(problem), full=problem.errno in _FULL) from None
 
 
 def unwritable(reason: str, *, full: bool) -> HarnessError:
@@ -60,7 +62,8 @@ def unwritable(reason: str, *, full: bool) -> HarnessError:
 def scratch_directory(owner: str) -> Iterator[Path]:
     """A directory on the cache's file system that is removed on every exit. Use it under the owner's lock only.
 
-    Other directories of the same owner are then leftovers of a machine crash, and are removed.
+    Other directories of the same owner are then leftovers of a machine crash, and are removed. A disk that gets full
+    meanwhile is an error of the cache, whatever was being written.
     """
     base = directory() / "tmp"
     with writing():
@@ -71,6 +74,10 @@ def scratch_directory(owner: str) -> Iterator[Path]:
     Reaper.current().remember_directory(path)
     try:
         yield path
+    except OSError as problem:
+        if problem.errno not in _FULL:
+            raise
+        raise unwritable(problem.strerror or str(problem), full=True) from None
     finally:
         Reaper.current().remove_directory(path)
 

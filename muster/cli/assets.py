@@ -12,6 +12,8 @@ from muster.command_line import add_command, print_progress
 if TYPE_CHECKING:
     from muster.command_line import Subparsers
 
+_IMAGE = "training-image"  # of containers on the real nodes of an existing cluster
+
 
 def add(subparsers: Subparsers) -> None:
     """Register the sub-command."""
@@ -22,7 +24,12 @@ def add(subparsers: Subparsers) -> None:
         help="find, download or build the binaries of the control plane",
         description="Find, download or build the binaries, with progress, and print where they are.",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a scheduler or a binary (default: the control plane)")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"a scheduler, a binary (default: the control plane), or {_IMAGE}: an archive for `docker load`",
+    )
 
 
 def assets(args: argparse.Namespace) -> int:
@@ -30,8 +37,13 @@ def assets(args: argparse.Namespace) -> int:
     from muster import schedulers
     from muster.assets import CONTROL_PLANE, ensure
 
-    wanted = [file for name in args.names for file in _needed(name, schedulers.names())]
-    paths = ensure(list(dict.fromkeys(wanted or CONTROL_PLANE)), print_line=print_progress)
+    wanted = [file for name in args.names if name != _IMAGE for file in _needed(name, schedulers.names())]
+    default = () if args.names else CONTROL_PLANE
+    paths = ensure(list(dict.fromkeys(wanted or default)), print_line=print_progress)
+    if _IMAGE in args.names:
+        from muster.cluster.kind.training_images import training_archive
+
+        paths |= {_IMAGE: training_archive(print_progress)}
     width = max(map(len, paths))
     for name, path in paths.items():
         sys.stdout.write(f"{name:{width}}  {path}\n")

@@ -12,12 +12,13 @@ import shutil
 import socket
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muster.command_line import add_command
-from muster.errors import EXIT_FAILED, EXIT_PASSED, MusterError
+from muster.errors import EXIT_FAILED, EXIT_PASSED, MusterError, UsageError
+from muster.run_options import node_labels
 from muster.suite.paths import suite_root
 
 if TYPE_CHECKING:
@@ -44,12 +45,17 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--scheduler", default="kube-scheduler", metavar="NAME", help="the scheduler to test there (%(default)s)"
     )
+    parser.add_argument(
+        "--node-selector", default="", metavar="KEY=VALUE[,…]", help="the real nodes there that a run may use"
+    )
 
 
 def doctor(args: argparse.Namespace) -> int:
     """Print the tables; 0 if `muster run` could start without fetching or building anything."""
     if args.context is not None or args.kubeconfig is not None:
         return _check_existing_cluster(args)
+    if args.node_selector:
+        raise UsageError("--node-selector is for an existing cluster: name it by --context")
     from muster.assets import CONTROL_PLANE
 
     notes: list[str] = []
@@ -134,6 +140,7 @@ def _check_existing_cluster(args: argparse.Namespace) -> int:
     """Print each permission, then warnings and problems; 0 if there is no problem."""
     from muster import schedulers
     from muster.cluster.existing import cleanup
+    from muster.cluster.existing.pool_check import pool_nodes
     from muster.cluster.existing.preflight import inspect
     from muster.cluster.kubeconfig import check_kubeconfig
     from muster.cluster.kubeconfig_files import Kubeconfig
@@ -145,11 +152,14 @@ def _check_existing_cluster(args: argparse.Namespace) -> int:
     chosen, configuration = schedulers.choose(args.scheduler)
     api = open_api(kubeconfig, context)
     claims = {"documents", *chosen.claims(configuration)}
-    findings = inspect(api, required_kinds(args.scheduler, claims), optional_kinds(args.scheduler, claims))
+    pool = node_labels(args.node_selector)
+    kinds = required_kinds(args.scheduler, claims), optional_kinds(args.scheduler, claims)
+    findings = inspect(api, *kinds, pool=pool)
     runs = cleanup.find_runs(api, schedulers.existing_cluster_objects()) if not findings.missing else {}
-    lines = [f"Kubernetes  {findings.version}", *_permission_lines(findings)]
+    lines = [f"Kubernetes  {findings.version}", *_permission_lines(findings, real_nodes=bool(pool))]
     for run, leftovers in runs.items():
         lines.append(f"run         {run}: {len(leftovers.names())} objects; muster cleanup deletes those of dead runs")
+    lines += [_node_line(node) for node in (pool_nodes(api, pool) if pool else ())]
     lines.append("")
     lines += [f"warning: {warning}" for warning in findings.warnings]
     lines += findings.problems or ["a run there can start at once"]
@@ -157,12 +167,18 @@ def _check_existing_cluster(args: argparse.Namespace) -> int:
     return EXIT_FAILED if findings.problems else EXIT_PASSED
 
 
-def _permission_lines(findings: Findings) -> list[str]:
+def _node_line(node: Mapping[str, Any]) -> str:
+    allocatable, info = node["status"].get("allocatable", {}), node["status"].get("nodeInfo", {})
+    gpus, cpus = allocatable.get("nvidia.com/gpu", "0"), allocatable.get("cpu", "0")
+    return f"node        {node['metadata']['name']}: {gpus} GPUs, {cpus} CPUs, kubelet {info.get('kubeletVersion', '')}"
+
+
+def _permission_lines(findings: Findings, *, real_nodes: bool) -> list[str]:
     """One line per resource, with the missing verbs marked."""
     from muster.cluster.existing import rbac
 
     by_target: dict[str, list[Permission]] = defaultdict(list)
-    for permission in rbac.required():
+    for permission in rbac.required(real_nodes=real_nodes):
         by_target[permission.target].append(permission)
     lines = []
     for target, required in by_target.items():

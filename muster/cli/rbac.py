@@ -26,6 +26,11 @@ def add(subparsers: Subparsers) -> None:
         "--service-account also their bindings. An administrator applies them: muster rbac --user me | kubectl apply "
         "-f -",
     )
+    parser.add_argument(
+        "--node-selector",
+        action="store_true",
+        help="with what `muster run --node-selector` needs: to end containers and to read their logs",
+    )
     to = parser.add_mutually_exclusive_group()
     to.add_argument("--user", metavar="NAME", help="bind them to this user")
     to.add_argument("--group", metavar="NAME", help="bind them to this group")
@@ -38,7 +43,7 @@ def rbac(args: argparse.Namespace) -> int:
 
     from muster.cluster.existing import rbac
 
-    sys.stdout.write(rbac.roles_yaml())
+    sys.stdout.write(rbac.roles_yaml(real_nodes=args.node_selector))
     if subject := _subject(args):
         for binding in (_binding("ClusterRole", "muster", "", subject), *_leases(subject)):
             sys.stdout.write(f"---\n{yaml.safe_dump(binding, sort_keys=False)}")

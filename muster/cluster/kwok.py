@@ -47,13 +47,23 @@ class KwokProcesses:
         self._processes: dict[str, Process] = {}
         self._port: Port | None = None
 
-    def start(self, kubeconfig: Path, kwok: Path, *, nodes: str, pods: str = "", lease_seconds: int = 0) -> None:
+    def start(
+        self,
+        kubeconfig: Path,
+        kwok: Path,
+        *,
+        nodes: str,
+        pods: str = "",
+        lease_seconds: int = 0,
+        simulator: bool = True,
+    ) -> None:
         """Run in the directory of the kubeconfig; `nodes` and `pods` are label selectors of what they manage."""
         self._port = Port()
         port = self._port.number
         flags = kwok_flags(port, kubeconfig=kubeconfig.name, nodes=nodes, lease_seconds=lease_seconds)
         self._run("kwok", [kwok, *flags], kubeconfig.parent)
-        self._run("simulator", simulator_command(kubeconfig.name, pods=pods), kubeconfig.parent)
+        if simulator:
+            self._run("simulator", simulator_command(kubeconfig.name, pods=pods), kubeconfig.parent)
         health = HealthCheck(port)
         wait_until(lambda: health.answers("/healthz"), self._processes["kwok"], self._processes.values())
 

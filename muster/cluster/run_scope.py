@@ -18,6 +18,7 @@ import urllib3
 
 from muster.cluster.api import Api, load_client
 from muster.cluster.kubeconfig_files import Kubeconfig
+from muster.cluster.node_pool import HOSTNAME, NodePool
 from muster.cluster.resources import NODE, PRIORITY_CLASS, Resource
 from muster.errors import HarnessError
 
@@ -27,7 +28,8 @@ _ALPHABET = "bcdfghjkmnpqrstvwxz2456789"  # no vowels: no readable text by accid
 _ID = re.compile(rf"[{_ALPHABET}]{{6}}[0-9a-z]")
 _SHARED_NAMES = frozenset({"", "default", "root", "system-cluster-critical", "system-node-critical"})  # never renamed
 # Fields and labels whose value is the name of a renamed object.
-_NAME_FIELDS = ("priorityClassName", "priorityClass", "queue", "nodeName", "kubernetes.io/hostname")
+_NAME_FIELDS = ("priorityClassName", "priorityClass", "queue")
+_NODE_NAME_FIELDS = ("nodeName", HOSTNAME)
 _REVIEWS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")  # questions that are asked by POST
 _READING = frozenset({"GET", "HEAD"})
 _SCOPE_FILE = ".run-scope"  # beside a kubeconfig: every Muster command that uses that kubeconfig stays in the scope
@@ -75,11 +77,14 @@ class RunScope:
 
     `scheduler` is set where Muster runs the scheduler itself: pods without a schedulerName get it, and every
     schedulerName is renamed. Where it is empty, pods keep the schedulerName that they request.
+
+    `pool` are real nodes that the owner gives to the run: they keep their names, and are only read.
     """
 
     run: str
     scheduler: str = ""
     objects: SchedulerObjects = field(default_factory=SchedulerObjects)
+    pool: NodePool | None = None
 
     @property
     def _renamed(self) -> tuple[Resource, ...]:
@@ -106,6 +111,14 @@ class RunScope:
         """A cluster-scoped name as it is on the cluster."""
         return name if name in _SHARED_NAMES or name.endswith(self.suffix) else name + self.suffix
 
+    def node_name(self, name: str) -> str:
+        """The same of a node: a real one keeps its own."""
+        return name if self.pool and name in self.pool.nodes else self.name(name)
+
+    def holds_node(self, name: str) -> bool:
+        """Whether pods of the run may be bound to this node, by its name on the cluster."""
+        return name.endswith(self.suffix) or bool(self.pool and name in self.pool.nodes)
+
     def namespace(self, name: str) -> str:
         return self.default_namespace if name == DEFAULT_NAMESPACE else name
 
@@ -125,7 +138,7 @@ class RunScope:
         if kind == "namespaces" and name:
             parts[start + 1] = self.namespace(name)
         elif name and self._has_run_prefix(plural=kind):
-            parts[start + 1] = self.name(name)
+            parts[start + 1] = self.node_name(name) if kind == NODE.plural else self.name(name)
         scoped = "/".join(parts)
         if method not in _READING and not self._owns(method, scoped, kind, parts[start + 1 :]):
             raise HarnessError(f"run {self.run} must not {method} {scoped}: the run did not create it")
@@ -141,8 +154,17 @@ class RunScope:
         return rest[0].endswith(self.suffix) if rest else method == "POST"
 
     def selector(self, path: str) -> str:
-        """Limits lists of pods and nodes in all namespaces to those of the run."""
-        return f"{RUN_LABEL}={self.run}" if path in ("/api/v1/pods", "/api/v1/nodes") else ""
+        """Limits lists of pods and nodes in all namespaces to those of the run; real nodes do not have its label."""
+        limited = ("/api/v1/pods",) if self.pool else ("/api/v1/pods", "/api/v1/nodes")
+        return f"{RUN_LABEL}={self.run}" if path in limited else ""
+
+    def shows(self, raw: bytes) -> bool:
+        """Whether an object, as read, is one that the run may see."""
+        return self.token.encode() in raw or bool(self.pool and self.pool.shows(raw))
+
+    def uses_node(self, name: str, labels: Mapping[str, str]) -> bool:
+        """Whether a node is one of the current scenario."""
+        return labels.get(RUN_LABEL) == self.run or bool(self.pool and name in self.pool.used)
 
     def manifest(self, manifest: Mapping[str, Any]) -> Manifest:
         """A manifest as it is sent: renamed, labelled, and confined to the run's nodes."""
@@ -184,12 +206,15 @@ class RunScope:
             metadata = found["template"].setdefault("metadata", {})
             metadata["labels"] = {**(metadata.get("labels") or {}), RUN_LABEL: self.run}
         if key in ("target", "ownerReferences") and self._has_run_prefix(kind=str(found.get("kind"))):
-            found["name"] = self.name(found["name"])
+            rename = self.node_name if found.get("kind") == NODE.kind else self.name
+            found["name"] = rename(found["name"])
         return found
 
     def _rename_text(self, key: str, value: str) -> str:
         if key in _NAME_FIELDS or key in self.objects.queue_name_keys:
             return self.name(value)
+        if key in _NODE_NAME_FIELDS:
+            return self.node_name(value)
         if key == "namespace":
             return self.namespace(value)
         if key in self.objects.namespaced_name_keys:
@@ -198,9 +223,12 @@ class RunScope:
 
     def _confine(self, pod_spec: Manifest) -> None:
         """Select and tolerate the run's nodes."""
-        pod_spec["nodeSelector"] = {**(pod_spec.get("nodeSelector") or {}), RUN_LABEL: self.run}
-        toleration = {"key": RUN_LABEL, "operator": "Equal", "value": self.run, "effect": "NoSchedule"}
-        pod_spec["tolerations"] = [*(pod_spec.get("tolerations") or []), toleration]
+        if self.pool and self.pool.is_for(pod_spec):
+            self.pool.confine(pod_spec)
+        else:
+            pod_spec["nodeSelector"] = {**(pod_spec.get("nodeSelector") or {}), RUN_LABEL: self.run}
+            toleration = {"key": RUN_LABEL, "operator": "Equal", "value": self.run, "effect": "NoSchedule"}
+            pod_spec["tolerations"] = [*(pod_spec.get("tolerations") or []), toleration]
         if self.scheduler:
             pod_spec["schedulerName"] = self.name(pod_spec.get("schedulerName") or self.scheduler)
 
@@ -216,10 +244,19 @@ class ScopedApi(Api):
     def __init__(self, client: Any, scope: RunScope) -> None:
         super().__init__(client)
         self.scope = scope
-        self._token = scope.token.encode()
 
     def visible(self, raw: bytes) -> bytes | None:
-        return self.scope.restore_names(raw) if self._token in raw else None
+        return self.scope.restore_names(raw) if self.scope.shows(raw) else None
+
+    def list(self, resource: Resource, namespace: str | None = None, **query: str) -> dict[str, Any]:
+        """Of nodes only those of the scenario: real ones are not found by a label of the run."""
+        response = super().list(resource, namespace, **query)
+        if resource is NODE and self.scope.pool:
+            described = [(node, node["metadata"]) for node in response["items"]]
+            response["items"] = [
+                node for node, one in described if self.scope.uses_node(one["name"], one.get("labels") or {})
+            ]
+        return response
 
     def read(self, path: str, **query: str) -> bytes:
         """Unchanged: the caller decodes it, and calls `visible` with each object."""

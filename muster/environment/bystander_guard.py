@@ -22,6 +22,7 @@ from muster.errors import ConformanceFailure, HarnessError, NotStaged
 from muster.recording.conventions import BY_SCHEDULER
 from muster.recording.history import History
 from muster.recording.objects import Pod, Taint
+from muster.recording.quantities import GPU, requests_of
 from muster.recording.recorder import KindRecorder, Recorder
 from muster.recording.records import Record
 
@@ -72,15 +73,23 @@ class BystanderGuard(Recorder):
             existing = [node for node in history.nodes.values() if node.gone is None]
             nodes = {node.name for node in existing if not node.is_probe}
         bystanders = [(pod, self._node_of(pod)) for pod in list(self._on_run_nodes.values())]
-        bystanders = [(pod, node) for pod, node in bystanders if node in nodes]
+        bystanders = [(pod, node) for pod, node in bystanders if node in nodes and self._takes_capacity(pod)]
         for pod, node in bystanders:
             if self._was_bound_against_taint(pod):
                 raise self._failure(history, pod, node, reproduce)
         for pod, node in bystanders:
             raise NotStaged(
                 f"another tenant's pod, {pod.metadata.namespace}/{pod.metadata.name}, uses capacity of node {node}:"
-                f" keep it off nodes with the taint {RUN_LABEL}"
+                f" keep it off {self._taint_of(pod)}"
             )
+
+    def pods_on(self, node: str) -> list[Pod]:
+        """Other tenants' pods on a node that the run uses."""
+        return [pod for pod in list(self._on_run_nodes.values()) if pod.spec.node_name == node]
+
+    def _takes_capacity(self, pod: Pod) -> bool:
+        """Of a real node only its GPUs: it has pods of its cluster, and the CPUs that they leave were counted."""
+        return pod.spec.node_name.endswith(self._scope.suffix) or bool(requests_of(pod).get(GPU))
 
     def _node_of(self, pod: Pod) -> str:
         return pod.spec.node_name.removesuffix(self._scope.suffix)
@@ -89,8 +98,14 @@ class BystanderGuard(Recorder):
     def _taint(self) -> Taint:
         return Taint(RUN_LABEL, "NoSchedule", self._scope.run)
 
+    def _taint_of(self, pod: Pod) -> str:
+        on_run_node = pod.spec.node_name.endswith(self._scope.suffix)
+        return f"nodes with the taint {RUN_LABEL}" if on_run_node else "the nodes of --node-selector"
+
     def _was_bound_against_taint(self, pod: Pod) -> bool:
         """Bound by the scheduler under test: a pod that was created with a nodeName was never pending."""
+        if not pod.spec.node_name.endswith(self._scope.suffix):
+            return False  # a real node has the taint of its owner
         bound_by_it = pod.metadata.uid in self._pending and pod.spec.scheduler_name in self._scheduler_names
         return bound_by_it and not tolerated(self._taint, pod)
 
@@ -131,7 +146,7 @@ class BystanderGuard(Recorder):
             self._bound.discard(uid)
         elif not pod.spec.node_name:
             self._pending.add(uid)
-        elif pod.spec.node_name.endswith(self._scope.suffix):
+        elif self._scope.holds_node(pod.spec.node_name):
             self._on_run_nodes[uid] = pod
 
     def _alarm_for(self, pod: Pod) -> str:

@@ -33,6 +33,7 @@ from muster.environment.own_clusters import (
     report_kept_files,
     scheduler_assets,
 )
+from muster.environment.pool_nodes import PoolNodes
 from muster.environment.probe import NAME as PROBE_NAME
 from muster.environment.probe import SchedulerProbe
 from muster.environment.real_nodes import RealNodes
@@ -244,6 +245,7 @@ class Environment:
         recording = Recording(
             history,
             check_health=lambda: self._check_scenario(history, reproduce, nodes),
+            prove_nodes=nodes.prove_live,
             probe=lambda: self._prove_live(history),
             longest_backoff=self.scheduler.longest_backoff,
             reproduce=reproduce,
@@ -266,6 +268,10 @@ class Environment:
     def _nodes_for(self, requirement: str, steps: Sequence[StepText]) -> SimulatedNodes:
         """Real ones where the cluster has workers that can hold the scenario; the simulators run only where not."""
         labels = dict(self.scheduler.dialect.node_labels)
+        if self._policy and isinstance(self.cluster, ExistingCluster):
+            if given := self._policy.plan(self.cluster, requirement, steps):
+                return PoolNodes(self.api, labels, given, self.cluster.use_nodes)
+            return SimulatedNodes(self.api, labels)
         if not isinstance(self.cluster, KindCluster) or not self.cluster.workers:
             return SimulatedNodes(self.api, labels)
         workers = Workers(self.cluster.workers, CPUS, f"{GIBIBYTES}Gi")
@@ -277,10 +283,10 @@ class Environment:
 
     def _unused_nodes(self, nodes: SimulatedNodes) -> frozenset[str]:
         """Real nodes that the scenario does not use."""
-        if not isinstance(self.cluster, KindCluster):
-            return frozenset()
-        used = nodes.plan.real.values() if nodes.plan else ()
-        return frozenset(self.cluster.nodes) - frozenset(used)
+        used = frozenset(nodes.plan.real.values() if nodes.plan else ())
+        if isinstance(self.cluster, ExistingCluster) and self.cluster.scope.pool:
+            return frozenset(self.cluster.scope.pool.nodes) - used
+        return frozenset(self.cluster.nodes) - used if isinstance(self.cluster, KindCluster) else frozenset()
 
     def cleanup(self, scenario: ScenarioContext) -> None:
         """Delete the objects of a scenario; if that fails because a component died, raise that error.
@@ -304,6 +310,9 @@ class Environment:
         others = {"operator": self._operator_class.title(), "client": options.client}
         if isinstance(self.cluster, KindCluster) and self.cluster.workers:
             others["real nodes"] = self.cluster.describe_workers()
+        if self._policy and isinstance(self.cluster, ExistingCluster):
+            pool = self._policy.describe_pool(self.cluster)
+            others |= {"real nodes": pool} if pool else {}
         return {"cluster": where, "kubernetes": server, **self.scheduler.settings(), **others}
 
     def leaks(self) -> list[str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from muster import assets
 from muster.cluster.api import Api
 from muster.cluster.existing import ExistingCluster
+from muster.cluster.existing.pool_check import pool_nodes
 from muster.cluster.existing.preflight import is_served
 from muster.cluster.existing.rbac import served_groups
 from muster.cluster.interface import Connection
+from muster.cluster.kind.training_images import variables_by_reference
 from muster.cluster.kubeconfig_files import Kubeconfig
+from muster.cluster.node_pool import NodePool
 from muster.cluster.resources import Resource
 from muster.environment.bystander_guard import BystanderGuard
 from muster.environment.in_cluster_scheduler import (
@@ -19,9 +22,11 @@ from muster.environment.in_cluster_scheduler import (
     check_existing_cluster_choices,
     scheduler_on,
 )
+from muster.environment.node_plan import NodePlan, StepText
+from muster.environment.pool_nodes import describe_nodes, offers_of, plan_pool
 from muster.errors import HarnessError, NotStaged, SchedulerNotServing
 from muster.recording.history import History
-from muster.run_options import RunOptions
+from muster.run_options import RunOptions, node_labels
 from muster.schedulers import Scheduler, choose, existing_cluster_objects
 
 
@@ -53,8 +58,17 @@ class ExistingClusterPolicy:
             run=self._options.run_id,
             scheduler=brought,
             objects=existing_cluster_objects(),
+            pool=self._new_pool(),
             print_line=self._print_line,
         )
+
+    def _new_pool(self) -> NodePool | None:
+        """The real nodes that the owner gives to the run; they were checked before."""
+        selector = node_labels(self._options.node_selector)
+        if not selector:
+            return None
+        names = tuple(node["metadata"]["name"] for node in pool_nodes(self._connection.api, selector))
+        return NodePool(selector, self._options.training_image, variables_by_reference(), names)
 
     def new_scheduler(self, cluster: ExistingCluster) -> Scheduler:
         """The scheduler under test: it runs there already, or Muster starts it beside the cluster."""
@@ -90,6 +104,22 @@ class ExistingClusterPolicy:
     def check(self) -> None:
         if self.guard is not None:
             self.guard.check()
+
+    def plan(self, cluster: ExistingCluster, behaviour: str, steps: Sequence[StepText]) -> NodePlan | None:
+        """Which real nodes stand for those of a scenario; None where all nodes are simulated."""
+        if cluster.scope.pool is None or self.guard is None:
+            return None
+        offers = offers_of(pool_nodes(self._connection.api, cluster.scope.pool.selector), self.guard.pods_on)
+        plan = plan_pool(behaviour, steps, [offer for offer in offers if offer.name in cluster.scope.pool.nodes])
+        if plan.reason:
+            raise NotStaged(plan.reason)
+        return plan
+
+    def describe_pool(self, cluster: ExistingCluster) -> str:
+        """The nodes that were given, and the versions that they report; empty if there are none."""
+        pool = cluster.scope.pool
+        nodes = pool_nodes(self._connection.api, pool.selector) if pool else []
+        return describe_nodes(nodes, self._options.node_selector) if nodes else ""
 
     def check_nodes(self, history: History, reproduce: str) -> None:
         """Raise if another tenant's pod uses capacity on a node of the scenario."""

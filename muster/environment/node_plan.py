@@ -40,10 +40,12 @@ class StepText:
 
     text: str
     table: Sequence[Sequence[str]] = ()
+    text_block: str = ""
 
     def with_values(self, row: Mapping[str, str]) -> StepText:
         """With the values of an outline's row in the place of `<name>`."""
-        return StepText(_render(self.text, row), [[_render(cell, row) for cell in line] for line in self.table])
+        table = [[_render(cell, row) for cell in line] for line in self.table]
+        return StepText(_render(self.text, row), table, _render(self.text_block, row))
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,18 @@ class NodePlan:
         if isinstance(value, str):
             for name, worker in self.real.items():
                 value = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", worker, value)
-            return value
+            return self._in_order(value) if "\n" in value else value
         if isinstance(value, (list, tuple)):
             return type(value)(self.translate(one) for one in value)
         return value
+
+    def _in_order(self, block: str) -> str:
+        """Lines that begin with the name of a node, in the order of these names, as commands list them."""
+        names, lines = {*self.real.values(), *self.objects}, block.splitlines(keepends=True)
+        places = [number for number, line in enumerate(lines) if line.split()[:1] and line.split()[0] in names]
+        for place, line in zip(places, sorted(lines[place] for place in places), strict=True):
+            lines[place] = line
+        return "".join(lines)
 
     @property
     def label(self) -> str:
@@ -112,7 +122,7 @@ def plan_nodes(behaviour: str, steps: Iterable[StepText], workers: Workers, *, a
         reason = "not compared with real ones yet"
     if reason:
         return NodePlan(reason=reason)
-    names = sorted({node.name for node in holding}, key=_natural)
+    names = sorted({node.name for node in holding}, key=natural_order)
     return NodePlan(dict(zip(names, workers.names, strict=False)), objects)
 
 
@@ -156,10 +166,15 @@ def _why_not(behaviour: str, steps: Sequence[StepText], nodes: Sequence[NodeRequ
             return (
                 f"{node.name} has {node.cpus} CPUs and {node.memory}, a worker {workers.cpus} CPUs and {workers.memory}"
             )
-    asked = [int(match["cpus"]) for step in steps if "node" not in step.text for match in _POD_CPUS.finditer(step.text)]
+    asked = requested_cpus(steps)
     if any(cpus > workers.cpus for cpus in asked):
         return f"a pod requests {max(asked)} CPUs, and a worker has {workers.cpus}"
     return ""
+
+
+def requested_cpus(steps: Iterable[StepText]) -> list[int]:
+    """By pods, one by one."""
+    return [int(match["cpus"]) for step in steps if "node" not in step.text for match in _POD_CPUS.finditer(step.text)]
 
 
 def _render(text: str, row: Mapping[str, str]) -> str:
@@ -168,5 +183,5 @@ def _render(text: str, row: Mapping[str, str]) -> str:
     return text
 
 
-def _natural(name: str) -> list[Any]:
+def natural_order(name: str) -> list[Any]:
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]

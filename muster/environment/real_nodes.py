@@ -16,6 +16,8 @@ from muster.assertions.invariants import no_node_overcommitted
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.resources import NODE, POD
 from muster.environment.cluster_objects import taint_manifest
+from muster.environment.container_logs import ContainerLogs
+from muster.environment.kubelet_checks import KubeletLeases, check_containers, check_nodes
 from muster.environment.node_plan import NodePlan
 from muster.environment.simulated_nodes import Manifest, SimulatedNodes
 from muster.errors import ConformanceFailure, HarnessError
@@ -28,7 +30,6 @@ _CONTROL_PORT = 8099  # of the program `training`, in ci/toolchain
 _REJECTED = ("OutOf", "UnexpectedAdmissionError")  # reasons of pods that a kubelet does not admit
 _KILLED = 137
 _CORDONED = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
-_LOG_BYTES = "4000"  # of each container, from its start
 _OWN_LABELS = ("kubernetes.io/hostname",)  # that a kubelet sets itself
 
 
@@ -43,11 +44,14 @@ class RealNodes(SimulatedNodes):
     """`scenario.nodes` where the plan has mapped every node that takes pods to a worker."""
 
     grace = 1
+    look_at = "docker logs {}"  # shows why a node is not ready
 
-    def __init__(self, api: Api, labels: dict[str, str], plan: NodePlan, cluster: GpuCounts) -> None:
+    def __init__(self, api: Api, labels: dict[str, str], plan: NodePlan, cluster: GpuCounts | None) -> None:
         super().__init__(api, labels, plan)
         self._mapping, self._cluster = plan, cluster
         self._used: list[NodeRequest] = []
+        self._logs = ContainerLogs(api)
+        self._leases = KubeletLeases(api)
 
     def __len__(self) -> int:
         return len(self._created) + len(self._used)
@@ -59,6 +63,7 @@ class RealNodes(SimulatedNodes):
         if request.name not in self._mapping.real.values():
             super().add(request)
             return
+        assert self._cluster
         self._cluster.set_gpus({request.name: request.gpus})
         self._used.append(request)
         taints = [taint_manifest(taint) for taint in request.taints]
@@ -91,16 +96,16 @@ class RealNodes(SimulatedNodes):
         return Question(simulated.wanted, ask)
 
     def check(self, history: History) -> None:
-        """A worker that is not ready is the cluster's fault; a pod that its kubelet rejects may be the scheduler's."""
+        """A node that does not work is the cluster's fault; a pod that its kubelet rejects may be the scheduler's."""
         with history.changed:
-            self._check_ready(history)
+            check_nodes(history, self._workers, self.look_at)
+            check_containers(history, self._workers)
             check_rejections(history)
+            self._logs.follow(history, [pod for pod in history.pods if pod.node in self._workers])
 
-    def _check_ready(self, history: History) -> None:
-        for request in self._used:
-            node = history.nodes.get(request.name)
-            if node is not None and not node.ready:
-                raise HarnessError(f"the worker {request.name} is not ready: see `docker logs {request.name}`")
+    def prove_live(self) -> None:
+        """Raise unless every kubelet answers: one that is silent would make the scheduler look slow."""
+        self._leases.await_renewal(self._workers, self.look_at)
 
     def adapt(self, manifest: Manifest, request: PodRequest) -> Manifest:
         """A container that ends is not started again; one with a long grace period ignores SIGTERM."""
@@ -137,15 +142,8 @@ class RealNodes(SimulatedNodes):
             self._api.post(path, {}, code=str(code))
 
     def logs(self, history: History) -> str:
-        """The first lines of every pod that is still there; the first line of a container names its GPUs."""
-        with history.changed:
-            pods = [pod for pod in history.pods if pod.bound and not pod.gone and pod.node in self._workers]
-        found = []
-        for pod in pods:
-            with suppress(HarnessError, ApiRefused):
-                log = self._api.read(POD.path(pod.namespace, pod.name, "log"), limitBytes=_LOG_BYTES)
-                found.append(f"{pod.name} on {pod.node}:\n{log.decode('utf-8', 'replace')}")
-        return "\n".join(found)
+        """The first line of a container names its GPUs."""
+        return self._logs.text()
 
     @property
     def _workers(self) -> set[str]:

@@ -84,7 +84,8 @@ class ScenarioContext:
         wanted = list(requests)
         for request in wanted:
             self.nodes.add(request)
-            for manifest in self.scheduler.dialect.node_objects(request):
+            own = self.nodes.has_own_objects(request.name)
+            for manifest in self.scheduler.dialect.node_objects(request) if own else ():
                 self.api.ensure(manifest)
                 self._node_objects.append(manifest)
         self.recording.set_up(self.nodes.ready(wanted))

@@ -59,6 +59,14 @@ class SimulatedNodes:
         """Raise when a node does not work; simulated ones always do."""
         return
 
+    def prove_live(self) -> None:
+        """Raise unless the kubelets answer; here there are none."""
+        return
+
+    def has_own_objects(self, node: str) -> bool:
+        """Whether what a scheduler needs to know of this node is created with it."""
+        return True
+
     def adapt(self, manifest: Manifest, request: PodRequest) -> Manifest:
         """The manifest of a pod as these nodes need it."""
         return manifest

@@ -42,6 +42,7 @@ class History:
         self.removed_on_purpose: set[str] = set()  # uids of pods that the scenario itself deleted or ended
         self.expected_victims: set[str] = set()  # uids of the victims that the scenario's steps have counted
         self.outside_changes: list[float] = []  # when the scenario itself changed something
+        self.gpu_ids: dict[str, tuple[str, ...]] = {}  # that a kubelet has given to a pod, by uid; real nodes only
         self.gaps: list[str] = []  # kinds of which changes may have been missed
         self._pods: dict[str, PodHistory] = {}
         self._by_name: dict[tuple[str, str], PodHistory] = {}

@@ -110,6 +110,27 @@ class PodSpec(msgspec.Struct, rename="camel"):
     tolerations: list[Toleration] = []
 
 
+class NotRunning(msgspec.Struct):
+    """Why a container does not run yet, or no longer."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerState(msgspec.Struct):
+    """The state of a container that does not run."""
+
+    waiting: NotRunning | None = None
+    terminated: NotRunning | None = None
+
+
+class ContainerStatus(msgspec.Struct):
+    """What a kubelet reports of a container."""
+
+    image: str = ""
+    state: ContainerState = msgspec.field(default_factory=ContainerState)
+
+
 class PodStatus(msgspec.Struct, rename="camel"):
     """status of a pod"""
 
@@ -118,6 +139,8 @@ class PodStatus(msgspec.Struct, rename="camel"):
     message: str = ""
     nominated_node_name: str = ""
     conditions: list[Condition] = []
+    container_statuses: list[ContainerStatus] = []
+    init_container_statuses: list[ContainerStatus] = []
 
 
 class Pod(msgspec.Struct):

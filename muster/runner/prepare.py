@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muster.command_line import print_progress
 from muster.errors import HarnessError, UsageError
-from muster.run_options import RunOptions
+from muster.run_options import RunOptions, node_labels
 from muster.suite.behaviours import Behaviour
 from muster.suite.paths import suite_root
 
@@ -101,7 +101,7 @@ def _check_existing(options: RunOptions, behaviours: Sequence[Behaviour]) -> Run
     check_existing_cluster_choices(options.scheduler, options.operator, options.client)
     capabilities = {capability for behaviour in behaviours for capability in behaviour.capabilities}
     kinds = required_kinds(options.scheduler, capabilities), optional_kinds(options.scheduler, capabilities)
-    findings = inspect(open_api(kubeconfig, context), *kinds)
+    findings = inspect(open_api(kubeconfig, context), *kinds, pool=node_labels(options.node_selector))
     for warning in findings.warnings:
         print_progress(f"warning: {warning}")
     findings.raise_first_problem()

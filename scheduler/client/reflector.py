@@ -30,7 +30,8 @@ _MISSING_KIND_SECONDS = 3.0  # poll: nothing but a watch of all CRDs shows a new
 _FORBIDDEN_SECONDS = 30.0  # poll: nothing shows that a permission was granted
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds, while the API server is unavailable
 _LONGEST_RETRY_AFTER = 30.0  # seconds
-_SCOPE = os.environ.get("MUSTER_SCOPE", "").encode()  # on an existing cluster: only objects that contain this text
+# On an existing cluster: only objects that contain one of these texts, each on a line of its own.
+_SCOPE = tuple(os.environ.get("MUSTER_SCOPE", "").encode().splitlines())
 IS_SCOPED = bool(_SCOPE)
 _SHORT_LIVED = 1.0  # seconds; a watch that ends sooner counts as an error
 _PAGE_SIZE = 500  # objects
@@ -178,7 +179,7 @@ class Reflector(Generic[T]):
         while True:
             page = await self._client.request("GET", self.path, query={**query, **token})
             listed = msgspec.json.decode(page, type=_List)
-            visible = (raw for raw in listed.items or () if not _SCOPE or _SCOPE in bytes(raw))
+            visible = (raw for raw in listed.items or () if _is_visible(raw))
             found += [item for item in map(self._decode, visible) if item is not None]
             if not listed.metadata.next_page:
                 return found, listed.metadata.resource_version
@@ -217,8 +218,7 @@ class Reflector(Generic[T]):
         if change.type == "BOOKMARK":
             self._version = msgspec.json.decode(change.object, type=_Bare).metadata.resource_version
             return
-        visible = not _SCOPE or _SCOPE in bytes(change.object)
-        item = self._decode(change.object) if visible else None
+        item = self._decode(change.object) if _is_visible(change.object) else None
         if item is None:
             return
         self._version = item.metadata.resource_version
@@ -276,6 +276,11 @@ async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             if line:
                 yield line
         rest = bytearray(last)
+
+
+def _is_visible(raw: msgspec.Raw) -> bool:
+    text = bytes(raw) if _SCOPE else b""
+    return not _SCOPE or any(part in text for part in _SCOPE)
 
 
 class _ListMetadata(msgspec.Struct, rename={"resource_version": "resourceVersion", "next_page": "continue"}):

@@ -15,13 +15,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import tenacity
 import yaml
 
 from muster import assets
-from muster.cluster.api import Api
+from muster.cluster.api import MERGE_PATCH, Api, ApiRefused
 from muster.cluster.existing import rbac
 from muster.cluster.interface import Connection
 from muster.cluster.local import LocalCluster
@@ -40,7 +40,7 @@ _OWN_PLACE, _OWN_NAME = re.compile(r"muster-[a-z0-9]{7}(-\w+)?$"), re.compile(r"
 TENANT = "tenant=yes"
 RUN_USER = "system:serviceaccount:team-a:muster"
 KINDS = (NAMESPACE, NODE, POD, PRIORITY_CLASS, RESOURCE_QUOTA, VOLCANO_GROUP, VOLCANO_QUEUE, SERVICE_ACCOUNT)
-_AUDIT = {
+AUDIT_POLICY = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
     "omitStages": ["RequestReceived"],
@@ -66,7 +66,7 @@ class SharedCluster(LocalCluster):
     def _run(self, name: str, argv: Sequence[str | Path]) -> None:
         if name == "kube-apiserver":
             policy = self.directory / "audit.yaml"
-            policy.write_text(json.dumps(_AUDIT))
+            policy.write_text(json.dumps(AUDIT_POLICY))
             argv = [*argv, f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
         if name == "kwok":
             argv = [f"--manage-nodes-with-label-selector={TENANT}" if "manage-all" in str(w) else w for w in argv]
@@ -97,7 +97,7 @@ class World:
         for number in (1, 2):
             seen(watch, "Pod", f"theirs-{number}", lambda pod: pod.get("status", {}).get("phase") == "Running")
         self._create_quota()
-        self._grant_roles()
+        self.grant_roles()
         settings = yaml.safe_load((paths.manifests() / "schedulers" / "kube-scheduler" / "default.yaml").read_text())
         self.settings.write_text(yaml.safe_dump(settings))
 
@@ -111,12 +111,16 @@ class World:
             with attempt:
                 assert self.api.get(RESOURCE_QUOTA, "theirs", "team-a").get("status") == counted
 
-    def _grant_roles(self) -> None:
-        for role in yaml.safe_load_all(muster("rbac", "--service-account", "team-a:muster").stdout):
+    def grant_roles(self, *options: str) -> None:
+        """Apply what `muster rbac` prints, and write a kubeconfig for the user of the run."""
+        for role in yaml.safe_load_all(muster("rbac", *options, "--service-account", "team-a:muster").stdout):
             version, plural = role["apiVersion"], role["kind"].lower() + "s"
             namespace = role["metadata"].get("namespace")
             path = f"/apis/{version}/{f'namespaces/{namespace}/' if namespace else ''}{plural}"
-            self.api.post(path, role)
+            name = role["metadata"]["name"]
+            with contextlib.suppress(ApiRefused):  # it exists: the patch changes it
+                self.api.post(path, role)
+            self.api._json("PATCH", f"{path}/{name}", body=role, content_type=MERGE_PATCH)
         request = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
@@ -131,23 +135,27 @@ class World:
             "current-context": "there",
         }
         self.kubeconfig.write_text(json.dumps(document))
-        self._await_roles(Connection(self.kubeconfig).api)
+        self._await_roles(Connection(self.kubeconfig).api, real_nodes=bool(options))
 
-    def _await_roles(self, api: Api) -> None:
+    def _await_roles(self, api: Api, *, real_nodes: bool) -> None:
         """The API server learns of roles and bindings from watches: ask until it has."""
         known = tenacity.Retrying(
             retry=tenacity.retry_if_result(bool),
             wait=tenacity.wait_fixed(0.1),
             stop=tenacity.stop_after_delay(PATIENCE),
         )
-        known(rbac.missing_permissions, api, groups=rbac.served_groups(api))
+        known(rbac.missing_permissions, api, groups=rbac.served_groups(api), real_nodes=real_nodes)
+
+    environment: ClassVar[dict[str, str]] = UNHURRIED
 
     def run(self, *arguments: str, cwd: Path | None = None) -> subprocess.Popen[str]:
         """`muster run` there, as the user of the run."""
         command = [*_MUSTER, "run", "--kubeconfig", str(self.kubeconfig), *arguments]
         out = subprocess.PIPE
         place = cwd or self.directory
-        return subprocess.Popen(command, cwd=place, env=UNHURRIED, stdout=out, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen(
+            command, cwd=place, env=self.environment, stdout=out, stderr=subprocess.STDOUT, text=True
+        )
 
     def theirs(self) -> dict[str, Any]:
         """Everything that lasts, without what the API server notes down beside it."""
@@ -182,6 +190,12 @@ class World:
             for one in said
             if one.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
         ]
+
+
+def results_in(place: Path) -> dict[str, dict[str, Any]]:
+    """What the newest run in a directory has written of each behaviour."""
+    lines = (place / "results" / "latest" / "results.jsonl").read_text().splitlines()
+    return {one["id"]: one for one in map(json.loads, lines)}
 
 
 def install_definitions(api: Api) -> None:

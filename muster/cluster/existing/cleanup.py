@@ -1,7 +1,8 @@
 """Delete the objects of a run on an existing cluster: found by label, deleted by name, and awaited.
 
 Pods first, without grace: simulated nodes have no kubelet that would report their end, and their namespace would wait
-for them. Deletion is repeated until the time is over, for objects that were created meanwhile.
+for them. Those on real nodes have a second: until their containers have ended they hold GPUs. Deletion is repeated
+until the time is over, for objects that were created meanwhile.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from muster.run_options import RunOptions
 Grant = Callable[[str], None]  # gives Muster permissions in a namespace of another user's run
 
 _NODE_LEASES = "kube-node-lease"
+_REAL_GRACE = 1  # seconds, of a pod with a kubelet
 _PAUSE = 0.2  # seconds between two attempts: polled, because no single watch covers all kinds
 
 
@@ -155,7 +157,7 @@ def _delete(api: Api, leftovers: Leftovers, grant: Grant, granted: set[str]) -> 
     names: list[str] = []
     for one in sorted(leftovers.namespaces, key=lambda one: str(one["metadata"]["name"]), reverse=True):
         namespace = one["metadata"]["name"]
-        refusal = _refusal(api, _delete_pods, api, namespace, grant, granted)
+        refusal = _refusal(api, _delete_pods, api, namespace, RunScope(leftovers.run), grant, granted)
         if "deletionTimestamp" not in one["metadata"]:
             refusal += _refusal(api, api.delete, NAMESPACE, namespace)
         names.append(_described_namespace(one) + refusal)
@@ -176,17 +178,28 @@ def _refusal(api: Api, delete: Callable[..., None], *what: Any, **how: Any) -> s
     return ""
 
 
-def _delete_pods(api: Api, namespace: str, grant: Grant, granted: set[str]) -> None:
-    if not api.list(POD, namespace, limit="1")["items"]:
+def _delete_pods(api: Api, namespace: str, scope: RunScope, grant: Grant, granted: set[str]) -> None:
+    pods = api.list(POD, namespace)["items"]
+    if not pods:
         return
     if namespace not in granted:
         granted.add(namespace)
         grant(namespace)
+    real = [one for one in pods if (node := _node_of(one)) and not scope.holds_node(node)]
+    elsewhere = ",".join(dict.fromkeys(f"spec.nodeName!={_node_of(one)}" for one in real))
     try:
-        api.delete_all(POD, namespace, gracePeriodSeconds="0")
+        for one in real:
+            if one["metadata"].get("deletionGracePeriodSeconds", _REAL_GRACE + 1) > _REAL_GRACE:
+                api.delete(POD, one["metadata"]["name"], namespace, grace=_REAL_GRACE)
+        query = {"fieldSelector": elsewhere} if real else {}
+        api.delete_all(POD, namespace, gracePeriodSeconds="0", **query)
     except ApiRefused as refusal:
         if refusal.status not in (403, 404):  # the role binding was deleted with the namespace, and so will the pods be
             raise
+
+
+def _node_of(pod: dict[str, Any]) -> str:
+    return str(pod["spec"].get("nodeName", ""))
 
 
 def _labelled(api: Api, kind: Resource) -> list[dict[str, Any]]:

@@ -7,7 +7,8 @@ them to `muster cleanup`. Scheduler and control plane belong to the cluster: the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,22 +16,24 @@ from muster import assets, timeouts
 from muster.cluster.api import Api
 from muster.cluster.existing import cleanup, rbac
 from muster.cluster.existing.lease import HOLDER, Heartbeat, holder
+from muster.cluster.existing.pool_check import POOL, require_unused
 from muster.cluster.existing.preflight import check_namespace, namespace_manifest
 from muster.cluster.interface import Connection
 from muster.cluster.kubeconfig import write_single_context
 from muster.cluster.kwok import KwokProcesses
-from muster.cluster.run_scope import RUN_LABEL, RunScope, SchedulerObjects, write_run_scope
+from muster.cluster.node_pool import NodePool
+from muster.cluster.run_scope import RUN_LABEL, RunScope, SchedulerObjects, ScopedApi, write_run_scope
 from muster.errors import HarnessError
 from muster.processes import Reaper
 
-SCOPE = "MUSTER_SCOPE"  # limits what Muster's own scheduler and operator see to objects whose text contains its value
+SCOPE = "MUSTER_SCOPE"  # limits what Muster's own scheduler and operator see to objects that contain a line of it
 _LEASE_SECONDS = 40  # as a kubelet's: the node controller marks a node without a lease as down
 
 
 class ExistingCluster:
     """Reached by `connection`; `scheduler` is the name of the scheduler that Muster runs itself, if it does.
 
-    `objects` are the schedulers' own objects that the run may create.
+    `objects` are the schedulers' own objects that the run may create; `pool` are real nodes that it may use.
     """
 
     capabilities: frozenset[str] = frozenset()
@@ -42,9 +45,10 @@ class ExistingCluster:
         run: str,
         scheduler: str = "",
         objects: SchedulerObjects | None = None,
+        pool: NodePool | None = None,
         print_line: Callable[[str], None] | None = None,
     ) -> None:
-        self.scope = RunScope(run, scheduler, objects or SchedulerObjects())
+        self.scope = RunScope(run, scheduler, objects or SchedulerObjects(), pool)
         self._kwok = KwokProcesses()
         self.left: list[str] = []  # objects that could not be deleted, by name
         self._source = connection
@@ -73,25 +77,41 @@ class ExistingCluster:
         source = self._source
         scoped = Connection(source.kubeconfig, source.context, self.scope)
         self._api: Api = scoped.api
-        self._missing = rbac.missing_cluster_wide(source.api, groups=rbac.served_groups(source.api))
+        pool = self.scope.pool
+        groups = rbac.served_groups(source.api)
+        self._missing = rbac.missing_cluster_wide(source.api, groups=groups, real_nodes=pool is not None)
         self._write_kubeconfig()
         write_run_scope(self.client_kubeconfig("admin"), self.scope)
         self._created_objects = True
-        self.add_namespace(self.scope.token, annotations={HOLDER: holder()})
+        named = {POOL: " ".join(pool.nodes)} if pool else {}
+        self.add_namespace(self.scope.token, annotations={HOLDER: holder(), **named})
         self._heartbeat = Heartbeat(self._api, self.scope.token, self._write_kubeconfig)
         self._heartbeat.begin()
+        if pool:
+            require_unused(source.api, self.scope)
         self.add_namespace(self.scope.default_namespace)
         self.check_namespaces()
         selector = f"{RUN_LABEL}={self.scope.run}"
-        os.environ[SCOPE] = self.scope.token  # inherited by the processes that Muster starts beside the cluster
+        texts = [self.scope.token, *(pool.texts() if pool else ())]
+        os.environ[SCOPE] = "\n".join(texts)  # inherited by the processes that Muster starts beside the cluster
         self._kwok.start(
             self.client_kubeconfig("admin"),
             binaries["kwok"],
             nodes=selector,
             pods=selector,
             lease_seconds=_LEASE_SECONDS,
+            simulator=pool is None,
         )
         return scoped
+
+    def use_nodes(self, names: Sequence[str]) -> None:
+        """From now on pods are confined to these nodes of the pool, also those that commands create."""
+        if self.scope.pool is None:
+            return
+        self.scope = replace(self.scope, pool=replace(self.scope.pool, used=tuple(names)))
+        assert isinstance(self._api, ScopedApi)
+        self._api.scope = self.scope
+        write_run_scope(self.client_kubeconfig("admin"), self.scope)
 
     def add_namespace(self, name: str, annotations: dict[str, str] | None = None) -> None:
         """Create a namespace of the run, with Muster's permissions in it and the service account of its pods."""

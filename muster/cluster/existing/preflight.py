@@ -18,6 +18,7 @@ import yaml
 from muster.assets.components import component_of, version_numbers
 from muster.cluster.api import Api, ApiRefused
 from muster.cluster.existing import rbac
+from muster.cluster.existing.pool_check import pool_nodes, pool_problems
 from muster.cluster.resources import LIMIT_RANGE, POD, RESOURCE_QUOTA, Resource
 from muster.cluster.run_scope import RUN_LABEL, RunScope, new_run_id
 from muster.errors import HarnessError, UsageError
@@ -49,8 +50,14 @@ class Findings:
             raise UsageError(self.problems[0] + more)
 
 
-def inspect(api: Api, kinds: Iterable[Resource], jobs: Iterable[Resource] = ()) -> Findings:
-    """Check everything that a run needs; `kinds` are those of the scheduler.
+def inspect(
+    api: Api,
+    kinds: Iterable[Resource],
+    jobs: Iterable[Resource] = (),
+    *,
+    pool: Mapping[str, str] = MappingProxyType({}),
+) -> Findings:
+    """Check everything that a run needs; `kinds` are those of the scheduler, `pool` selects real nodes for it.
 
     Without the kinds of `jobs` a run is possible: only the scenarios with jobs are not staged.
     """
@@ -62,13 +69,16 @@ def inspect(api: Api, kinds: Iterable[Resource], jobs: Iterable[Resource] = ()) 
     unserved = [kind for kind in jobs if kind not in needed and not is_served(api, kind, groups)]
     if unserved:
         findings.warnings.append(f"{_not_served(unserved)}; until then scenarios that need them are not staged")
-    findings.missing = rbac.missing_permissions(api, groups=groups)
+    findings.missing = rbac.missing_permissions(api, groups=groups, real_nodes=bool(pool))
     if findings.missing:
         listed = ", ".join(map(str, findings.missing[:3])) + (", …" if findings.missing[3:] else "")
+        command = f"muster rbac {'--node-selector ' if pool else ''}--user NAME"
         findings.problems.append(
-            f"permissions are missing ({listed}): have an administrator apply what `muster rbac --user NAME` prints"
+            f"permissions are missing ({listed}): have an administrator apply what `{command}` prints"
         )
         return findings
+    if pool:
+        findings.problems += pool_problems(pool_nodes(api, pool), pool)
     _check_admission(api, findings)
     _find_interfering(api, findings)
     return findings

@@ -26,6 +26,7 @@ SCENARIO_ROLE = "muster-scenario"
 _CLUSTER_ROLE = Resource("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", namespaced=False)
 _CONCURRENT_REQUESTS = 8
 _ANY = "*"
+_SEPARATOR = "\n---\n"  # between the documents of a file
 
 
 @dataclass(frozen=True)
@@ -53,37 +54,48 @@ class Permission:
 _DELETE_PODS = Permission(SCENARIO_ROLE, "", "pods", "deletecollection")
 
 
-def roles_yaml() -> str:
-    """The roles as they are printed for an administrator."""
-    return (paths.manifests() / "rbac" / "muster.yaml").read_text(encoding="utf-8")
+def roles_yaml(*, real_nodes: bool = False) -> str:
+    """The roles as they are printed for an administrator; on real nodes the scenario role has a few rules more."""
+    directory = paths.manifests() / "rbac"
+    roles = (directory / "muster.yaml").read_text(encoding="utf-8")
+    if not real_nodes:
+        return roles
+    documents = roles.split(_SEPARATOR)
+    more = (directory / "real-nodes.yaml").read_text(encoding="utf-8").rstrip()
+    return _SEPARATOR.join(f"{one}\n{more}" if f"name: {SCENARIO_ROLE}\n" in one else one for one in documents)
 
 
-def required() -> list[Permission]:
+def required(*, real_nodes: bool = False) -> list[Permission]:
     """Every permission of the printed roles."""
-    return [permission for role in yaml.safe_load_all(roles_yaml()) for permission in _permissions(role)]
+    roles = yaml.safe_load_all(roles_yaml(real_nodes=real_nodes))
+    return [permission for role in roles for permission in _permissions(role)]
 
 
 def served_groups(api: Api) -> frozenset[str]:
     return frozenset(group["name"] for group in json.loads(api.read("/apis")).get("groups", []))
 
 
-def missing_permissions(api: Api, *, groups: frozenset[str]) -> list[Permission]:
+def missing_permissions(api: Api, *, groups: frozenset[str], real_nodes: bool = False) -> list[Permission]:
     """The permissions that the user does not have, of those that are needed where these API groups are served.
 
     Those of a scenario may be granted cluster-wide, or by the role that a run binds: then the role must grant them.
     """
-    denied = _denied(api, [permission for permission in _needed(groups) if permission.role != SCENARIO_ROLE])
-    return denied + (_not_granted_by_role(api, groups) if missing_cluster_wide(api, groups=groups) else [])
+    needed = _needed(groups, real_nodes=real_nodes)
+    denied = _denied(api, [permission for permission in needed if permission.role != SCENARIO_ROLE])
+    bound = missing_cluster_wide(api, groups=groups, real_nodes=real_nodes)
+    return denied + (_not_granted_by_role(api, needed) if bound else [])
 
 
-def missing_cluster_wide(api: Api, *, groups: frozenset[str]) -> list[Permission]:
+def missing_cluster_wide(api: Api, *, groups: frozenset[str], real_nodes: bool = False) -> list[Permission]:
     """The permissions of a scenario that the user does not have in every namespace: for them the role is bound."""
-    return _denied(api, [permission for permission in _needed(groups) if permission.role == SCENARIO_ROLE])
+    needed = _needed(groups, real_nodes=real_nodes)
+    return _denied(api, [permission for permission in needed if permission.role == SCENARIO_ROLE])
 
 
-def _needed(groups: frozenset[str]) -> list[Permission]:
+def _needed(groups: frozenset[str], *, real_nodes: bool) -> list[Permission]:
     """Those of groups that the cluster serves: without a scheduler's own API no permission for it is needed."""
-    return [permission for permission in required() if not permission.group or permission.group in groups]
+    everything = required(real_nodes=real_nodes)
+    return [permission for permission in everything if not permission.group or permission.group in groups]
 
 
 def _denied(api: Api, asked: Sequence[Permission]) -> list[Permission]:
@@ -92,7 +104,7 @@ def _denied(api: Api, asked: Sequence[Permission]) -> list[Permission]:
     return [permission for permission, yes in zip(asked, granted, strict=True) if not yes]
 
 
-def _not_granted_by_role(api: Api, groups: frozenset[str]) -> list[Permission]:
+def _not_granted_by_role(api: Api, needed: Sequence[Permission]) -> list[Permission]:
     """Permissions of the printed scenario role that the cluster's role lacks: it is absent, or an older one."""
     try:
         rules = api.get(_CLUSTER_ROLE, SCENARIO_ROLE).get("rules") or []
@@ -104,7 +116,7 @@ def _not_granted_by_role(api: Api, groups: frozenset[str]) -> list[Permission]:
         rules = []
     return [
         permission
-        for permission in _needed(groups)
+        for permission in needed
         if permission.role == SCENARIO_ROLE and not any(_grants(rule, permission) for rule in rules)
     ]
 

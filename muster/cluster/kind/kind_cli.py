@@ -91,13 +91,7 @@ class Kind:
     def create(self, image: str) -> None:
         """Create the cluster and wait until its node is ready; an incomplete cluster is removed on every exit."""
         file = self._directory / "kind.yaml"
-        version = self._engine.cgroup_version
-        mounts = machine_mounts() if self.workers else []
-        file.write_text(
-            configuration(
-                cgroup_version=version, sys_resource=has_sys_resource(), workers=[mounts for _ in self.workers]
-            )
-        )
+        file.write_text(self.configuration())
         size = f" with {len(self.workers)} workers" if self.workers else ""
         self._print_line(f"kind: making the cluster {self.name}{size} (about a minute)")
         Reaper.current().remember_command(self._removal)
@@ -107,6 +101,12 @@ class Kind:
         except BaseException:  # ctrl-C as well
             self.remove()
             raise
+
+    def configuration(self) -> str:
+        """Of the cluster, for this machine."""
+        version, mounts = self._engine.cgroup_version, machine_mounts() if self.workers else []
+        workers = [mounts for _ in self.workers]
+        return configuration(cgroup_version=version, sys_resource=has_sys_resource(), workers=workers)
 
     def remove(self) -> None:
         outcome = self._engine.run(*self._engine.removal(*self.nodes))

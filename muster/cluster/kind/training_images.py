@@ -16,6 +16,7 @@ from muster.assets.components import component_of
 from muster.assets.image_archive import Image, write
 
 PROGRAM = "training"
+TRAINING = "muster.dev/training:1"  # named by no manifest: for an owner's nodes, where a pod has the variables
 KUBECTL_DELIVERY = "muster.dev/kubectl-delivery:1"  # the init container of launchers that reach workers by kubectl
 _COMMANDS = (
     "bin/sh",
@@ -37,11 +38,16 @@ _STEADY = ("docker.io/library/training:latest", "muster.dev/nothing-runs-here:la
 _BUSYBOX = ("docker.io/library/busybox:latest",)  # the first process of a container has no handler for SIGTERM
 _INIT = ("registry.k8s.io/git-sync/git-sync:v4.4.0", "docker.io/library/alpine:3.10", KUBECTL_DELIVERY)
 VARIABLES = {
-    _WALKTHROUGHS: (),
+    (*_WALKTHROUGHS, TRAINING): (),
     _STEADY: ("MUSTER_TRAINING=steady",),
     _BUSYBOX: ("MUSTER_ON_SIGTERM=ignore",),
     _INIT: ("MUSTER_TRAINING=init",),
 }
+
+
+def variables_by_reference() -> dict[str, tuple[str, ...]]:
+    """What the environment of a container adds where one image takes the place of all."""
+    return {reference: variables for references, variables in VARIABLES.items() for reference in references}
 
 
 def training_archive(print_line: Callable[[str], None]) -> Path:

@@ -2,12 +2,14 @@
 
 There is a row per GPU, and below them are slots for pods that request none. The API server does not say which GPU a pod
 got, only how many: rows are given out lowest first and returned when the pod releases them; a pod for which no row is
-left is drawn below, as overcommitted. Which pods belong together is read from the labels and annotations that
-schedulers and operators write: a timeline must not depend on a dialect, since the dialect may be what is broken.
+left is drawn below, as overcommitted. On real nodes the containers say it, and a pod has the rows of its GPUs. Which
+pods belong together is read from the labels and annotations that schedulers and operators write: a timeline must not
+depend on a dialect, since the dialect may be what is broken.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from math import ceil
@@ -22,6 +24,8 @@ from muster.report.sanitize import one_line
 from muster.report.timeline.timeline import Bar, Lane, Mark
 
 LONGEST_NAME = 40
+_LONGEST_ID = 8  # letters of a GPU's id left of its row; the tooltip of a pod has it in full
+_DIGITS = 4  # an id that ends with more of them is no number of a GPU
 _JOBS = ("training.kubeflow.org/job-name", "job-name")
 _MOST_MARKS = 12
 _MOST_GPUS = 512  # a quantity may be any number, a row costs memory
@@ -33,16 +37,42 @@ def lane_of(history: History, node: NodeHistory, pods: Sequence[PodHistory], nam
     gpus = min(_MOST_GPUS, max((gpus_of(state) for _, state in node.states), default=0))
     here = sorted((pod for pod in pods if pod.node == node.name), key=lambda pod: pod.bound or pod.created)
     busy: list[float] = [0.0] * gpus  # until when each row is taken
+    ids = _gpu_ids(history, here, gpus)
     bars = []
     for pod in here:
         bar = _bar(history, pod, names, end)
-        rows, overcommitted = _rows(busy, gpus, min(_MOST_GPUS, gpus_requested(pod)), bar.bound)
+        rows, overcommitted = [ids.index(one) for one in history.gpu_ids.get(pod.uid, ()) if one in ids], False
+        if not rows:
+            rows, overcommitted = _rows(busy, gpus, min(_MOST_GPUS, gpus_requested(pod)), bar.bound)
         for row in rows:
             busy[row] = bar.end
         bars.append(_placed(bar, rows, overcommitted))
     bars, shown, folded = _fold_unused_gpus(bars, gpus)
     tall = len(busy) - gpus + shown + (1 if folded else 0)
-    return Lane(one_line(node.name, LONGEST_NAME), shown, tall, bars, _marks(history, node), folded)
+    shown_ids = [one if len(one) <= _LONGEST_ID else f"…{one[1 - _LONGEST_ID :]}" for one in map(_plain, ids)]
+    return Lane(one_line(node.name, LONGEST_NAME), shown, tall, bars, _marks(history, node), folded, shown_ids)
+
+
+def _plain(gpu_id: str) -> str:
+    return one_line(gpu_id, LONGEST_NAME)
+
+
+def _gpu_ids(history: History, pods: Sequence[PodHistory], gpus: int) -> list[str]:
+    """The ids by row: one that ends with the number of a row has that one, others have the rows that are left."""
+    found = sorted({one for pod in pods for one in history.gpu_ids.get(pod.uid, ())}, key=lambda one: (len(one), one))
+    rows = [""] * gpus if found else []
+    others = []
+    for one in found:
+        number = re.search(r"\d+$", one)
+        row = int(number[0]) if number and len(number[0]) < _DIGITS else gpus
+        if row < gpus and not rows[row]:
+            rows[row] = one
+        else:
+            others.append(one)
+    for one in others:
+        if "" in rows:
+            rows[rows.index("")] = one
+    return rows
 
 
 def _fold_unused_gpus(bars: list[Bar], gpus: int) -> tuple[list[Bar], int, int]:
@@ -78,6 +108,8 @@ def _bar(history: History, pod: PodHistory, names: Names, end: float) -> Bar:
     stop = at(pod.released.at) if pod.released else end
     how = f"{pod.latest.status.phase}" if pod.ended else "deleted" if pod.gone else "present until"
     gpus = readable(pod.requests.get(GPU, 0))
+    held = ", ".join(history.gpu_ids.get(pod.uid, ()))
+    gpus += f" GPU: {held}" if held else " GPU"
     times = f"bound {at(pod.bound.at):.1f} s, {how} {stop:.1f} s"
     return Bar(
         pod=names.pod(pod),
@@ -88,7 +120,7 @@ def _bar(history: History, pod: PodHistory, names: Names, end: float) -> Bar:
         end=stop,
         running=at(pod.running.at) if pod.running else None,
         deleting=min(at(pod.deleting.at), stop) if pod.deleting else None,
-        text=one_line(f"{pod.name} (priority {pod.priority}, {gpus} GPU): {times}", 160),
+        text=one_line(f"{pod.name} (priority {pod.priority}, {gpus}): {times}", 160),
     )
 
 

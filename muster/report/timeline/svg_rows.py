@@ -120,7 +120,8 @@ class Rows:
 
     def _lane(self, lane: Lane, top: float) -> None:
         self._canvas.box("band", 10, top, WIDTH - 20, ROW * lane.rows + 3, round_=3)
-        self._canvas.text(14, top + 13, cut_middle(lane.node, _NAME), "bold")
+        beside = LEFT - 46 - width_of(lane.label(0))  # ids of GPUs may be long; bold text is wider than others
+        self._canvas.text(14, top + 13, cut_middle(lane.node, min(_NAME, beside)), "bold")
         for row in range(lane.rows):
             self._canvas.text(LEFT - 6, top + 13 + ROW * row, lane.label(row), "soft", "end")
         for bar in lane.bars:

@@ -27,7 +27,10 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class Lane(msgspec.Struct, frozen=True):
-    """A node: first a row for each GPU, then as many as the pods without GPUs need; `free` GPUs may share one row."""
+    """A node: first a row for each GPU, then as many as the pods without GPUs need; `free` GPUs may share one row.
+
+    `gpu_ids` are those that the kubelet of a real node has given to pods, by row; empty where it gave none.
+    """
 
     node: str
     gpus: int
@@ -35,9 +38,12 @@ class Lane(msgspec.Struct, frozen=True):
     bars: list[Bar]
     marks: list[Mark] = []
     free: int = 0  # GPUs of a large node that were never used: the row after the last used one stands for them
+    gpu_ids: list[str] = []
 
     def label(self, row: int) -> str:
         """What a row is: one GPU, all unused ones, or a slot."""
+        if row < len(self.gpu_ids) and self.gpu_ids[row]:
+            return self.gpu_ids[row]
         if row < self.gpus:
             return f"GPU {row}"
         return f"GPU {row}–{row + self.free - 1}" if self.free and row == self.gpus else "slot"

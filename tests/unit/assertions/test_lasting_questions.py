@@ -8,7 +8,7 @@ import pytest
 
 from muster.assertions.evaluation import Recording
 from muster.assertions.gang_preemption import victim_event
-from muster.assertions.pods import not_evicted, still_runs
+from muster.assertions.pods import not_evicted, runs, still_runs
 from muster.assertions.preemption import (
     every_victim_necessary,
     exactly_preempted,
@@ -16,7 +16,7 @@ from muster.assertions.preemption import (
     preempted_event_names_node,
 )
 from muster.errors import ConformanceFailure, HarnessError, SchedulerNotServing
-from muster.recording.questions import Question
+from muster.recording.questions import Question, eventually
 from muster.recording.records import Moment
 from steps.pod_assertions import pods_run_on_different_nodes
 from tests.support.history_builder import FALSE, PENDING, TRUE, HistoryBuilder, ask, full_node
@@ -134,3 +134,17 @@ def test_a_scheduler_that_never_served_is_an_error() -> None:
     watched = recording(full_node(), not_serving)
     with pytest.raises(HarnessError, match="did not bind the probe pod"):
         watched.must(still_runs("other"), within=0)
+
+
+def test_a_silent_kubelet_is_an_error_and_asked_for_only_where_something_is_missing() -> None:
+    builder = HistoryBuilder().node("w", 1).pod("p", 1)
+    watched = recording(builder)
+
+    def silent() -> None:
+        raise HarnessError("the kubelet of w has not renewed its lease")
+
+    watched.prove_nodes = silent
+    with pytest.raises(HarnessError, match="has not renewed its lease"):
+        watched.must(eventually(runs("p")), within=0)
+    builder.run("p", "w")
+    watched.must(eventually(runs("p")), within=0)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from muster.errors import UsageError
-from muster.run_options import RunOptions, add_arguments, declarations
+from muster.run_options import RunOptions, add_arguments, declarations, node_labels
 from tests.support.toy_suite import ToySuite, feature, make_toy_suite, scenario
 
 EVERY_OPTION = RunOptions(
@@ -34,13 +34,15 @@ EVERY_OPTION = RunOptions(
 )
 
 
+ON_REAL_NODES = RunOptions(context="c", node_selector="pool=muster", training_image="i")
+
+
 def test_every_option_is_listed() -> None:
-    """Those of kind are set apart: they exclude a kubeconfig."""
-    others = RunOptions(cluster="kind", kind_image="x", reuse=True, node_type="real", installation=Path("f"))
+    """Those of kind are set apart, because they exclude a kubeconfig, and those that exclude workers."""
+    on_kind = RunOptions(cluster="kind", kind_image="x", reuse=True, node_type="real", installation=Path("f"))
+    sets = [EVERY_OPTION, on_kind, ON_REAL_NODES]
     fields = [field.name for field in dataclasses.fields(RunOptions)]
-    same = [
-        name for name in fields if getattr(EVERY_OPTION, name) == getattr(RunOptions(), name) == getattr(others, name)
-    ]
+    same = [name for name in fields if all(getattr(one, name) == getattr(RunOptions(), name) for one in sets)]
     assert same == []
 
 
@@ -92,12 +94,31 @@ def test_the_command_that_repeats_a_run(options: dict[str, Any], command: str) -
         ({"reuse": True}, "--kind-image, --installation and --reuse are for --cluster kind"),
         ({"cluster": "kind", "reuse": True, "workers": 2}, "--reuse keeps one cluster"),
         ({"repeat": 0}, "--repeat 0 is not a number from 1 upwards"),
+        ({"node_selector": "a=b"}, "are for an existing cluster: name it by --context"),
+        ({"training_image": "i", "cluster": "kind"}, "are for an existing cluster"),
+        ({"training_image": "i", "context": "c"}, "add --node-selector"),
+        (
+            {"node_selector": "a=b", "context": "c"},
+            "--node-selector needs --training-image: `muster assets training-image`",
+        ),
+        ({"node_selector": "a", "training_image": "i", "context": "c"}, "--node-selector a: write KEY=VALUE"),
+        ({"node_selector": "a=b,", "training_image": "i", "context": "c"}, "write KEY=VALUE"),
+        ({"node_selector": "a=b", "training_image": "i", "context": "c", "workers": 2}, "leave out --workers"),
+        (
+            {"node_selector": "a=b", "training_image": "i", "context": "c", "node_type": "simulated"},
+            "leave out --node-type simulated",
+        ),
         ({"timeout_scale": 101.0}, "--timeout-scale 101: give a factor between 0 and 100"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         RunOptions(**options)
+
+
+def test_the_labels_of_a_node_selector() -> None:
+    assert node_labels("") == {}
+    assert node_labels("pool=muster, gpu=yes") == {"pool": "muster", "gpu": "yes"}
 
 
 def test_every_option_has_a_help_text() -> None:

@@ -17,7 +17,7 @@ from muster.cluster.api import Api, ApiRefused
 from muster.cluster.existing import cleanup
 from muster.cluster.existing.lease import HOLDER, Heartbeat, _start_time, alive_because, holder
 from muster.cluster.resources import NAMESPACE, NODE, Resource
-from muster.cluster.run_scope import RUN_LABEL
+from muster.cluster.run_scope import RUN_LABEL, RunScope
 from muster.errors import HarnessError, UsageError
 from muster.schedulers import existing_cluster_objects
 
@@ -187,6 +187,37 @@ def test_objects_seen_last_are_listed_when_the_api_stops_answering() -> None:
         f"node b-muster-{RUN}",
         f"perhaps more of run {RUN} (the API server does not answer)",
     ]
+
+
+class Pods:
+    """Pods of a run, and what is deleted of them."""
+
+    def __init__(self, *pods: dict[str, Any]) -> None:
+        self.pods, self.deleted = pods, list[tuple[str, str]]()
+
+    def list(self, *_: Any) -> dict[str, Any]:
+        return {"items": self.pods}
+
+    def delete(self, _: Resource, name: str, *__: str, grace: int) -> None:
+        self.deleted.append((name, f"{grace} s"))
+
+    def delete_all(self, *_: Any, gracePeriodSeconds: str, fieldSelector: str = "") -> None:  # noqa: N803
+        self.deleted.append((fieldSelector or "all", f"{gracePeriodSeconds} s"))
+
+
+def pod(name: str, node: str, **metadata: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, **metadata}, "spec": {"nodeName": node} if node else {}}
+
+
+def test_pods_on_real_nodes_are_given_time_to_end() -> None:
+    """Their containers hold GPUs until the kubelet has ended them."""
+    simulated = pod("a", f"gpu-1-muster-{RUN}"), pod("b", "")
+    api: Any = Pods(*simulated)
+    cleanup._delete_pods(api, f"muster-{RUN}", RunScope(RUN), lambda _: None, set())
+    assert api.deleted == [("all", "0 s")]
+    api = Pods(*simulated, pod("c", "w"), pod("d", "w", deletionGracePeriodSeconds=1), pod("e", "w2"))
+    cleanup._delete_pods(api, f"muster-{RUN}", RunScope(RUN), lambda _: None, set())
+    assert api.deleted == [("c", "1 s"), ("e", "1 s"), ("spec.nodeName!=w,spec.nodeName!=w2", "0 s")]
 
 
 @pytest.fixture

@@ -70,6 +70,15 @@ def test_the_roles_only_read_in_namespaces_of_other_tenants() -> None:
     ]
 
 
+def test_on_real_nodes_a_run_may_also_end_containers_and_read_their_logs() -> None:
+    more = {str(one) for one in rbac.required(real_nodes=True)} - {str(one) for one in rbac.required()}
+    assert more == {"create pods/proxy in the run's namespaces", "get pods/log in the run's namespaces"}
+    assert rbac.roles_yaml(real_nodes=True).count("\n---\n") == rbac.roles_yaml().count("\n---\n")
+    api: Any = FakeApi(OF_A_RUN, printed(rbac.SCENARIO_ROLE))
+    missing_there = rbac.missing_permissions(api, groups=frozenset(), real_nodes=True)
+    assert {str(one) for one in missing_there} == more
+
+
 def test_the_printed_scenario_role_is_enough_and_so_is_a_wider_one() -> None:
     everything = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
     assert missing(FakeApi(OF_A_RUN, printed(rbac.SCENARIO_ROLE)), "kubeflow.org") == []

@@ -7,14 +7,17 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from muster.assets.image_archive import write
+from muster.cluster.kind import training_images
 from muster.cluster.kind.kind_cli import configuration, worker_names
 from muster.cluster.kind.kind_cluster import FilteredApi
 from muster.cluster.kind.machine_files import machine_files
 from muster.cluster.kind.reset import first_problem
 from muster.cluster.kind.training_images import KUBECTL_DELIVERY, VARIABLES, images
+from muster.errors import HarnessError
 
 
 def test_workers_get_mounts_and_report_changes_at_once() -> None:
@@ -83,3 +86,24 @@ def test_pods_of_the_cluster_itself_are_hidden_and_workers_are_seen() -> None:
     assert api.visible(b'{"metadata":{"name":"kube-proxy-x"},"spec":{"nodeName":"c-worker"}}') is None
     assert api.visible(b'{"metadata":{"name":"p"},"spec":{"nodeName":"c-control-plane"}}') is None
     assert api.visible(b'{"metadata":{"name":"c-worker"}}') is not None
+
+
+def test_an_archive_that_does_not_fit_on_the_disk_is_an_error_of_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of this machine: the archive is written into the cache before any node gets it."""
+
+    def write_to_a_full_disk(*_: Any) -> None:
+        (tmp_path / "full").symlink_to("/dev/full")
+        with (tmp_path / "full").open("wb", buffering=0) as file:
+            file.write(b"layer")
+
+    program = tmp_path / "program"
+    program.write_text("training")
+    monkeypatch.setenv("MUSTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("muster.assets.ensure", lambda *_, **__: {"training": program})
+    monkeypatch.setattr(training_images, "write", write_to_a_full_disk)
+    with pytest.raises(HarnessError, match=r"^The cache directory .* is full \(No space left on device\): free some"):
+        training_images.training_archive(lambda _: None)
+    assert not list((tmp_path / "cache").rglob("*.tar"))
+    assert not list((tmp_path / "cache" / "tmp").iterdir())

@@ -104,6 +104,30 @@ def test_an_overcommitted_pod_is_framed() -> None:
     assert 'class="over"' in svg.draw(timeline)
 
 
+def test_on_real_nodes_a_pod_is_in_the_rows_of_its_gpus() -> None:
+    builder = GangHistoryBuilder()
+    builder.node("w", 4).running_pod("one", "w", 2).running_pod("two", "w", 1).running_pod("rejected", "w", 3)
+    held = {"uid-one": ("gpu-3", "gpu-1"), "uid-two": ("gpu-0",)}
+    builder.history.gpu_ids.update(held)
+    (lane,) = from_history.read(builder.history).lanes
+    one, two, rejected = lane.bars
+    assert (sorted(one.rows), two.rows) == ([1, 3], [0])
+    assert (rejected.overcommitted, [row < 4 for row in rejected.rows]) == (True, [True, False, False])
+    assert [lane.label(row) for row in range(4)] == ["gpu-0", "gpu-1", "GPU 2", "gpu-3"]
+    assert "2 GPU: gpu-3, gpu-1)" in one.text
+
+
+def test_ids_without_a_number_have_rows_in_the_order_of_their_names() -> None:
+    builder = GangHistoryBuilder()
+    builder.node("w", 3).running_pod("one", "w", 2)
+    builder.history.gpu_ids["uid-one"] = ("GPU-7f3a-bbbbbbbb", "GPU-7f3a-aaaaaaaa")
+    timeline = from_history.read(builder.history)
+    (lane,) = timeline.lanes
+    assert [lane.label(row) for row in range(3)] == ["…aaaaaaa", "…bbbbbbb", "GPU 2"]
+    assert {"…aaaaaaa", "…bbbbbbb"} <= set(texts(svg.draw(timeline)))
+    assert from_json(to_json(timeline)) == timeline
+
+
 def test_many_nodes_become_a_heatmap() -> None:
     timeline = read("crowd")
     assert timeline.heatmap
