@@ -1,6 +1,6 @@
 """The nodes of a scenario on a pool: which real node stands for which of them, or why the scenario is not staged there.
 
-The nodes belong to somebody else and are used as they are: with the GPUs that they advertise, with their own taints and
+The nodes belong to another owner and are used as they are: with the GPUs that they advertise, with their own taints and
 labels, and with whatever runs there already. So a scenario that wants another number of GPUs, or that changes a node,
 cannot be staged.
 """

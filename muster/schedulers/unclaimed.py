@@ -131,7 +131,7 @@ ABSENCES: Mapping[str, Mapping[str, Absence]] = {
 
 
 def absence(scheduler: str, configuration: str, capability: str) -> Absence | None:
-    """Why this configuration does not claim the capability; None: it does, or nobody has said why it does not."""
+    """Why this configuration does not claim the capability; None: it does, or the reason is missing."""
     names = (scheduler, scheduler.partition("@")[0])  # a release of its own has the absences of the others
     places = (*(f"{name}:{configuration}" for name in names), *names)
     return next((ABSENCES[each][capability] for each in places if capability in ABSENCES.get(each, {})), None)
