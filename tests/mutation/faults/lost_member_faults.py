@@ -12,6 +12,7 @@ from scheduler.core.plan import SchedulingCycle, decisions
 from scheduler.core.policy import Policy
 from scheduler.core.scheduling_types import Group, Key, Pod
 from scheduler.core.scheduling_units import Unit, counted_members, effective_min_member, reaches_min_member
+from scheduler.core.search_turns import SearchTurns
 from scheduler.runtime import convert
 from scheduler.runtime.api_types import ApiPod
 from tests.mutation.faults.registry import Patch, fault
@@ -47,8 +48,10 @@ def started_gangs_lose_a_member(patch: Patch) -> None:
     """One member of a started gang is evicted in a later cycle, for no pod."""
     original, done = decisions, set[Key]()
 
-    def decide_and_release(cluster: ClusterState, policy: Policy) -> Iterator[Sequence[Action]]:
-        yield from original(cluster, policy)
+    def decide_and_release(
+        cluster: ClusterState, policy: Policy, turns: SearchTurns | None = None
+    ) -> Iterator[Sequence[Action]]:
+        yield from original(cluster, policy, turns)
         for key, group in cluster.groups.items():
             bound = [pod for pod in counted_members(group, cluster) if not pod.binding]
             if key not in done and reaches_min_member(group, bound):

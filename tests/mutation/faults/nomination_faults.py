@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from scheduler.core import gang_placement
 from scheduler.core.capacity import Capacity, Crowding
+from scheduler.core.effort import Effort
 from scheduler.core.gang_placement import Placement
 from scheduler.core.node_table import Eligibility, NodeTable
 from scheduler.core.plan import SchedulingCycle
@@ -134,6 +135,8 @@ def nominated_nodes_are_not_checked_again(patch: Patch) -> None:
         capacity: Capacity,
         nominated: Mapping[str, int] | None = None,
         crowding: Crowding | None = None,
+        *,
+        effort: Effort | None = None,
     ) -> Placement | None:
         table, rows = capacity.table, list((nominated or {}).values())
         evaluate = table.eligibility
@@ -146,7 +149,7 @@ def nominated_nodes_are_not_checked_again(patch: Patch) -> None:
 
         table.eligibility = everywhere_nominated  # type: ignore[method-assign]
         try:
-            return place(members, capacity, nominated, crowding)
+            return place(members, capacity, nominated, crowding, effort=effort)
         finally:
             del table.eligibility
 

@@ -12,11 +12,13 @@ from scheduler.core import gang_placement, preempt, scheduling_units
 from scheduler.core.actions import Action, Evict
 from scheduler.core.capacity import Capacity, Crowding, size
 from scheduler.core.cluster_state import ClusterState
+from scheduler.core.effort import Effort
 from scheduler.core.node_table import Eligibility
 from scheduler.core.plan import SchedulingCycle, decisions
 from scheduler.core.policy import Policy
 from scheduler.core.reprieve import PreemptionPlan
 from scheduler.core.scheduling_types import Pod, PodRequirements
+from scheduler.core.search_turns import SearchTurns
 from scheduler.core.snapshot import Snapshot
 from scheduler.core.victims import Candidates
 from scheduler.runtime import config
@@ -195,8 +197,10 @@ def member_sizes_are_ignored(patch: Patch) -> None:
         capacity: Capacity,
         wanted: dict[str, int] | None = None,
         crowding: Crowding | None = None,
+        *,
+        effort: Effort | None = None,
     ) -> object:
-        return place(alike(members), capacity, wanted, crowding)
+        return place(alike(members), capacity, wanted, crowding, effort=effort)
 
     patch.function(place, place_alike)
     patch.function(_preempt, lambda members, candidates, snapshot: _preempt(alike(members), candidates, snapshot))
@@ -224,8 +228,10 @@ def preempts_again_for_a_bound_pod(patch: Patch) -> None:
     """A preemptor that is bound preempts one more pod in a later cycle."""
     original, preemptors = decisions, set[str]()
 
-    def decide_and_preempt_again(cluster: ClusterState, policy: Policy) -> Iterator[Sequence[Action]]:
-        actions = list(chain.from_iterable(original(cluster, policy)))
+    def decide_and_preempt_again(
+        cluster: ClusterState, policy: Policy, turns: SearchTurns | None = None
+    ) -> Iterator[Sequence[Action]]:
+        actions = list(chain.from_iterable(original(cluster, policy, turns)))
         for bound in [cluster.pods[uid] for uid in preemptors & cluster.pods.keys() if cluster.pods[uid].node]:
             lower = [pod for pod in cluster.bound() if pod.key[0] == bound.key[0] and pod.priority < bound.priority]
             victims = [pod for pod in lower if not pod.terminating]
